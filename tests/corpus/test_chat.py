@@ -78,14 +78,14 @@ def test_without_roles_the_target_child_is_chi():
     ("ages", "number"), [("24-26", 3), ("2;01-", 3), ("-25", 3), ("-24", 0), ("25.1-", 0)]
 )
 def test_the_age_of_the_target_child(ages, number):
-    found, source = read(ages=AgeRange.of(ages))
+    found, source = read(ages=AgeRange.parse(ages))
     assert len(found) == number
     outside = source.removed[f"utterances at ages outside {ages}"]
     assert outside == (0 if number else 4)  # the child's own is not counted twice
 
 
 def test_without_an_age_nothing_is_of_that_age():
-    found, source = read(CHAT.replace("2;1.", ""), ages=AgeRange.of("1-99"))
+    found, source = read(CHAT.replace("2;1.", ""), ages=AgeRange.parse("1-99"))
     assert not found
     assert source.removed["utterances of transcripts without an age"] == 4
 

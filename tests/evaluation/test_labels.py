@@ -33,7 +33,7 @@ def test_tags():
 
 def test_by_hand():
     """Two labels, two gold labels, four items: A is pure, B half and half."""
-    table = Contingency.of(
+    table = Contingency.from_counts(
         {("A", "NP"): 2, ("B", "NP"): 1, ("B", "VP"): 1}, signature="labels:topmost"
     )
     assert table.counts.tolist() == [[2, 0], [1, 1]]
@@ -62,13 +62,13 @@ def test_by_hand():
     ],
 )
 def test_extremes(items, expected):
-    it = Contingency.of(items).score()
+    it = Contingency.from_counts(items).score()
     found = it.many_to_one, it.homogeneity, it.completeness, it.v_measure
     assert found == pytest.approx(expected, abs=1e-12)
 
 
 def test_nothing():
-    it = Contingency.of({})
+    it = Contingency.from_counts({})
     assert it.counts.shape == (0, 0)
     score = it.score()
     assert score.items == 0
@@ -83,8 +83,8 @@ tables = st.lists(
 
 @given(tables)
 def test_identities(items):
-    it = Contingency.of(Counter(items)).score()
-    back = Contingency.of(Counter((gold, induced) for induced, gold in items)).score()
+    it = Contingency.from_counts(Counter(items)).score()
+    back = Contingency.from_counts(Counter((gold, induced) for induced, gold in items)).score()
     assert (it.homogeneity, it.completeness) == pytest.approx((back.completeness, back.homogeneity))
     assert it.v_measure == pytest.approx(back.v_measure)
     for value in (it.many_to_one, it.homogeneity, it.completeness, it.v_measure):
@@ -102,12 +102,12 @@ def test_v_measure_is_normalised_mutual_information(items):
     )
     entropies = [-sum(c / n * math.log(c / n) for c in side.values()) for side in (induced, gold)]
     expected = 2 * information / sum(entropies) if sum(entropies) > 0 else 1.0
-    assert Contingency.of(joint).score().v_measure == pytest.approx(expected, abs=1e-9)
+    assert Contingency.from_counts(joint).score().v_measure == pytest.approx(expected, abs=1e-9)
 
 
 @given(tables)
 def test_many_to_one_is_the_best_renaming(items):
-    table = Contingency.of(Counter(items))
+    table = Contingency.from_counts(Counter(items))
     mapping = {label: table.gold[row.argmax()] for label, row in zip(table.induced, table.counts)}
     right = np.mean([mapping[induced] == gold for induced, gold in items])
     assert table.score().many_to_one == pytest.approx(right)

@@ -70,7 +70,7 @@ def test_classes_of_a_made_language(faithful):
     types = dict.fromkeys(word for line in sentences for word in line)
     found = dict(zip(types, system.sample.z, strict=True))
     pairs = Counter((str(one), word[0]) for word, one in found.items())
-    assert Contingency.of(pairs).score().many_to_one > 0.85
+    assert Contingency.from_counts(pairs).score().many_to_one > 0.85
     assert [list(tags) for tags in system.tags()] == [
         [found[word] for word in line] for line in sentences
     ]

@@ -217,7 +217,7 @@ def read(
     check_format(format)
     if broken not in ("error", "skip"):
         raise DbpcfgError(f"broken must be 'error' or 'skip', not {broken!r}")
-    selection, ages = Speakers.of(speakers, exclude_speakers), AgeRange.of(age)
+    selection, ages = Speakers.from_names(speakers, exclude_speakers), AgeRange.parse(age)
     files = files_to_read(paths, format)
     sentences: list[Sentence] = []
     formats: list[str] = []

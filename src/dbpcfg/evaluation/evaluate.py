@@ -271,10 +271,10 @@ def evaluate(
             category, int(category_counts[0]), int(category_counts[1]), _phrases(category, 2, scope)
         ),
         aggregate(*spans, category, _phrases(category, aggregate_min_words, split_name, scope)),
-        Contingency.of(
+        Contingency.from_counts(
             constituents, signature_of("labels:topmost", "root:counted", "span:>=2", scope)
         ),
-        Contingency.of(tags, signature_of("labels:tags", scope)),
+        Contingency.from_counts(tags, signature_of("labels:tags", scope)),
         depth_table((depth for depth, _ in depths), direction, scope),
         depth_table((depth for _, depth in depths), direction, scope),
     )

@@ -91,7 +91,7 @@ class Contingency:
     """What is counted."""
 
     @classmethod
-    def of(cls, items: Mapping[tuple[str, str], int], signature: str = "") -> Contingency:
+    def from_counts(cls, items: Mapping[tuple[str, str], int], signature: str = "") -> Contingency:
         """Make a table from the counts of pairs of an induced and a gold label."""
         induced = tuple(sorted({label for label, _ in items}))
         gold = tuple(sorted({label for _, label in items}))
@@ -146,7 +146,7 @@ def gold_labels(
         trees = align_trees(gold_sentence, predicted_sentence, marks)
         phrases.update(matched_labels(trees, (NO_PHRASE,)))
         words.update(matched_tags(trees))
-    return GoldLabels(Contingency.of(phrases), Contingency.of(words))
+    return GoldLabels(Contingency.from_counts(phrases), Contingency.from_counts(words))
 
 
 def _entropy(counts: NDArray[np.int64]) -> float:
@@ -190,7 +190,7 @@ def compare_tags(
             )
         if progress is not None:
             progress(number)
-    return Contingency.of(pairs, signature_of("labels:tags", convention.sentences()))
+    return Contingency.from_counts(pairs, signature_of("labels:tags", convention.sentences()))
 
 
 def _tags(sentence: Sentence) -> Sequence[str]:

@@ -129,7 +129,7 @@ def compare(
             summaries.append(SystemSummary(spec.name, scored, failures, **system))
             if flat:
                 summaries.append(SystemSummary(f"{spec.name}-F", flat, **system, flattened=True))
-        comparison = Comparison.of(task, summaries, permutations, seed)
+        comparison = Comparison.from_summaries(task, summaries, permutations, seed)
         comparison.save(Path(directory))
     return comparison
 
@@ -150,7 +150,7 @@ def _cells(
     seeds: Sequence[int],
     out: Path,
 ) -> list[Cell]:
-    corpus = CellCorpus.of(task)
+    corpus = CellCorpus.from_task(task)
     pairs = [(spec, seed) for spec in specs for seed in (seeds if spec.stochastic else [None])]
     return [
         Cell(number, str(out), corpus, spec, seed=seed, options=settings[spec.name])

@@ -112,7 +112,7 @@ class Comparison:
     """The best system against every other."""
 
     @classmethod
-    def of(
+    def from_summaries(
         cls,
         task: Task,
         summaries: Sequence[SystemSummary],

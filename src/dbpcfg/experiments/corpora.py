@@ -114,7 +114,7 @@ class CellCorpus:
     """Sentences that have already been read and preprocessed, instead of files."""
 
     @classmethod
-    def of(cls, task: Task) -> CellCorpus:
+    def from_task(cls, task: Task) -> CellCorpus:
         """The corpus of a task."""
         return cls("", task.sources, preprocessing=task.preprocessed.preprocessing, task=task)
 

@@ -169,7 +169,7 @@ def _run_system(cell: Cell, threads: int | None, score: bool, quiet: bool) -> Ce
     evaluation = task.score(trees)
     run = scored_run(cell, result, evaluation)
     summary = SystemSummary(cell.system.name, [run], spec=cell.system, settings=settings)
-    Comparison.of(task, [summary]).save(cell.directory)
+    Comparison.from_summaries(task, [summary]).save(cell.directory)
     return replace(result, **_scores(evaluation))
 
 

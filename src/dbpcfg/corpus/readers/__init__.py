@@ -46,8 +46,8 @@ class Speakers:
     """Every name seen so far, in order."""
 
     @classmethod
-    def of(cls, include: Iterable[str] | None, exclude: Iterable[str] | None) -> Speakers:
-        """Make a choice from lists of names, or single names."""
+    def from_names(cls, include: Iterable[str] | None, exclude: Iterable[str] | None) -> Speakers:
+        """Make a choice from lists of names or single names."""
         return cls(_names(include), _names(exclude))
 
     @property
@@ -110,7 +110,7 @@ class AgeRange:
     oldest: float
 
     @classmethod
-    def of(cls, text: str | None) -> AgeRange | None:
+    def parse(cls, text: str | None) -> AgeRange | None:
         """Read a range; None stays None."""
         if text is None:
             return None
