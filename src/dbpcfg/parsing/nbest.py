@@ -81,10 +81,8 @@ def ensure_room(P: Pool, size: int, needed: int) -> Pool:
     """The pool, or a larger copy if it has no room."""
     if size + needed <= len(P.scores):
         return P
-    derivations, scores = (
-        np.empty((2 * (size + needed), 5), np.int64),
-        np.empty(2 * (size + needed)),
-    )
+    new_size = 2 * (size + needed)
+    derivations, scores = np.empty((new_size, 5), np.int64), np.empty(new_size)
     old, old_scores = P.derivations, P.scores
     for number in range(size):
         scores[number] = old_scores[number]

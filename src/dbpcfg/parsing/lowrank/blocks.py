@@ -14,7 +14,13 @@ import numpy as np
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.numerics.kernels import Bytes, Floats, Longs
 from dbpcfg.parsing.chart.layout import cell_count, chart_levels, crossing
-from dbpcfg.parsing.lowrank.inside import RankCharts
+from dbpcfg.parsing.lowrank.inside import (
+    RankCharts,
+    RankWorkspace,
+    Rules,
+    new_charts,
+    new_workspace,
+)
 
 BLOCK_BYTES = 2**22
 """About the most memory for the charts of one block."""
@@ -72,6 +78,13 @@ def chart_cells(block: SentenceBlock, depth: int) -> Longs:
     lengths = np.diff(block.starts)
     sizes: Longs = chart_levels(depth) * (lengths * (lengths + 1) // 2)
     return sizes
+
+
+def block_memory(blocks: list[SentenceBlock], G: Rules) -> tuple[RankCharts, RankWorkspace]:
+    """Memory for the charts of one block after another."""
+    cells = max((int(chart_cells(block, G.depth).sum()) for block in blocks), default=0)
+    longest = max((int(block.starts[1]) for block in blocks), default=0)
+    return new_charts(cells, G), new_workspace(longest, G)
 
 
 def block_charts(

@@ -34,16 +34,14 @@ from dbpcfg.parsing.derivations import Derivations, check_parsable, first_cells
 from dbpcfg.parsing.lowrank.blocks import (
     SentenceBlock,
     block_charts,
-    chart_cells,
+    block_memory,
     sentence_blocks,
 )
 from dbpcfg.parsing.lowrank.inside import (
     RankCharts,
     RankWorkspace,
     inside,
-    new_charts,
     new_sums,
-    new_workspace,
     rules,
 )
 from dbpcfg.parsing.lowrank.outside import outside
@@ -181,9 +179,7 @@ class FactorParser:
 
         def parse(first: int, last: int) -> None:
             part = blocks[first:last]
-            cells = max((int(chart_cells(block, self.depth).sum()) for block in part), default=0)
-            longest = max((int(block.starts[1]) for block in part), default=0)
-            memory, W = new_charts(cells, self._rules), new_workspace(longest, self._rules)
+            memory, W = block_memory(part, self._rules)
             for number, block in enumerate(part, start=first):
                 results[number] = block, work(block, memory, W)
 

@@ -37,7 +37,7 @@ from dbpcfg.parsing.derivations import check_no_brackets
 from dbpcfg.parsing.lowrank.blocks import (
     SentenceBlock,
     block_charts,
-    chart_cells,
+    block_memory,
     sentence_blocks,
 )
 from dbpcfg.parsing.lowrank.inside import (
@@ -45,8 +45,6 @@ from dbpcfg.parsing.lowrank.inside import (
     RankWorkspace,
     Rules,
     inside,
-    new_charts,
-    new_workspace,
 )
 from dbpcfg.parsing.lowrank.parser import FactorParser
 from dbpcfg.parsing.prefixes import (
@@ -78,12 +76,12 @@ def rank_prefix_tables(factors: Factors, depth: int | None, G: Rules) -> RankPre
 
     def closure(d: int, level: int) -> Floats:
         """C_d U: [A, r]."""
-        phrases, h_phrases = F.left[: F.phrases], h[level][: F.phrases]
-        weighted = quotient(F.parent * fits[d], h_phrases[:, np.newaxis])
+        phrases, fitting = F.left[: F.phrases], h[level][: F.phrases]
+        weighted = quotient(F.parent * fits[d], fitting[:, np.newaxis])
         leaving = weighted @ F.left[F.phrases :].sum(axis=0)
-        inverse = absorption(weighted @ phrases.T * h_phrases, leaving, np.eye(F.phrases))
-        result: Floats = (h_phrases[:, np.newaxis] * inverse) @ quotient(
-            F.parent, h_phrases[:, np.newaxis]
+        inverse = absorption(weighted @ phrases.T * fitting, leaving, np.eye(F.phrases))
+        result: Floats = (fitting[:, np.newaxis] * inverse) @ quotient(
+            F.parent, fitting[:, np.newaxis]
         )
         return result
 
@@ -210,15 +208,12 @@ class RankPrefixParser(PrefixParser, FactorParser):
         results = dict[int, Prefixes]()
 
         def work(first: int, last: int) -> None:
-            part, G = blocks[first:last], self._rules
-            cells = max((int(chart_cells(block, self.depth).sum()) for block in part), default=0)
-            memory = new_charts(cells, G)
-            W = new_workspace(max((int(block.starts[1]) for block in part), default=0), G)
+            part = blocks[first:last]
+            memory, W = block_memory(part, self._rules)
             for block in part:
-                for numbers, sentence_measures in zip(
-                    block.numbers, self._of(block, memory, W), strict=True
-                ):
-                    results.update(dict.fromkeys(numbers.tolist(), sentence_measures))
+                measures = self._of(block, memory, W)
+                for numbers, prefixes in zip(block.numbers, measures, strict=True):
+                    results.update(dict.fromkeys(numbers.tolist(), prefixes))
 
         parallel_ranges(work, len(blocks), threads)
         return [results[s] for s in range(len(corpus))]
