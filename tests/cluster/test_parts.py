@@ -73,7 +73,7 @@ def test_blocks_of_parts_are_blocks_of_the_corpus(monkeypatch, most):
 
 @pytest.mark.parametrize("most", [2, 5])
 def test_blocks_in_rank_space(monkeypatch, most):
-    monkeypatch.setattr("dbpcfg.parsing.lowrank.parser.BLOCK_BYTES", 2**13)
+    monkeypatch.setattr("dbpcfg.parsing.lowrank.blocks.BLOCK_BYTES", 2**13)
     edges = block_edges(CORPUS, 64)
     parts = InFactorBlocks(64)(CORPUS, most)
     assert len(edges) - 1 > len(parts) == most

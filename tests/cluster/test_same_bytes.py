@@ -99,7 +99,7 @@ def small_blocks(monkeypatch):
     """For workers that are threads of this process."""
     monkeypatch.setattr("dbpcfg.parsing.chart.batches.CHART_BYTES", 2**13)
     monkeypatch.setattr("dbpcfg.parsing.chart.expectation.BLOCK_CELLS", 100)
-    monkeypatch.setattr("dbpcfg.parsing.lowrank.parser.BLOCK_BYTES", 2**14)
+    monkeypatch.setattr("dbpcfg.parsing.lowrank.blocks.BLOCK_BYTES", 2**14)
     monkeypatch.setattr("dbpcfg.parsing.mbr.MAX_BYTES", 19_000)
     monkeypatch.setattr("dbpcfg.induction.trees.BATCH", 30)
 
