@@ -28,7 +28,12 @@ def derivations(texts: list[str]) -> Derivations:
 
 
 def judged(
-    *chains: list[str], copies: int = 500, learner: str = "neural", depth: int = 2, notes=()
+    *chains: list[str],
+    copies: int = 500,
+    learner: str = "neural",
+    depth: int = 2,
+    notes=(),
+    voters: int | None = None,
 ) -> Verdict:
     """The verdict on chains with these trees, each so many times; those of the first are chosen."""
     shared = SharedSpans({n: derivations(own * copies) for n, own in enumerate(chains)})
@@ -40,7 +45,7 @@ def judged(
             answer=shared.trees[0],
             chains=chains_run,
             survivors=chains_run,
-            trusted=chains_run,
+            trusted=chains_run[:voters],
             voting=True,
             side=None,
             corpus=SimpleNamespace(forms=shared.trees[0].corpus),
@@ -85,6 +90,18 @@ def test_chains_that_agree_in_part():
     found = judged(most, other)
     assert (found.level, found.agreement) == ("fair", pytest.approx(6 / 8 + 1 / 16, abs=0.07))
     assert found.trust.startswith("with care: the two chains share 75%")
+
+
+def test_chains_that_do_not_vote_do_not_count():
+    """Two agree, and one has trees of its own."""
+    chains = [EVEN], [EVEN], [MIXED]
+    assert judged(*chains).level == "poor"
+    voted = judged(*chains, voters=2)
+    assert (voted.level, voted.agreement) == ("good", 1)
+    assert "the two chains that vote share 100%" in voted.trust
+    alone = judged(*chains, voters=1)
+    assert (alone.level, alone.agreement) == ("fair", None)
+    assert "only one chain votes" in alone.trust
 
 
 def test_chains_that_only_branch_to_one_side():

@@ -1,7 +1,8 @@
 """What came of a run, in three lines of plain words: what was learned from, trust, what to do next.
 
 `verdict_of` decides, from the trees of the chains alone: gold trees play no part. The agreement of
-chains is how many brackets two of them share on average (`dbpcfg.induction.consensus`).
+chains is how many brackets two of them share on average (`dbpcfg.induction.consensus`); chains that
+have no vote do not count.
 
 **Trust.** Poor, where the chains share too few brackets, most of them only branch to one side, or
 the answer does; fair, where something speaks against it; good otherwise. Good does not mean right:
@@ -53,7 +54,10 @@ class Verdict:
     advice: str
     """What would make the result better or surer; may be empty."""
     agreement: float | None
-    """The share of brackets that two chains have in common, on average; None for one chain."""
+    """The share of brackets that two chains have in common, on average over those that vote.
+
+    None for one chain.
+    """
     branching: dict[str, float]
     """The share of the answer's brackets that right-branching and left-branching trees have."""
 
@@ -97,7 +101,7 @@ class Verdict:
 
 def verdict_of(run: Run) -> Verdict:
     """Judge a finished run."""
-    agreement, branching = run.shared.agreement(), run.shared.branching(run.answer)
+    agreement, branching = _agreement(run), run.shared.branching(run.answer)
     reasons = list(_reasons(run, agreement, branching))
     worst = max(weight for _, weight in reasons)
     # What speaks strongly against the trees needs no details.
@@ -111,6 +115,14 @@ def verdict_of(run: Run) -> Verdict:
         agreement=agreement,
         branching=branching,
     )
+
+
+def _agreement(run: Run) -> float | None:
+    """The share of brackets that two of the chains have in common: of those that vote, if any."""
+    voters = [chain.settings.chain for chain in run.trusted]
+    if not run.voting or not voters:
+        return run.shared.agreement()
+    return run.shared.among(voters) if len(voters) > 1 else None
 
 
 def _learned(run: Run) -> str:
@@ -161,10 +173,13 @@ def _reasons(
         yield f"{found}, so hardly anything was found", 2
         return
     share = "" if agreement is None else f"{agreement:.0%} of their brackets"
-    these = "the two chains share" if chains == 2 else f"two of {chains:,} chains share"
-    average = "" if chains == 2 else " on average"
+    voters = len(run.trusted) if run.voting and run.trusted else chains
+    which = "chains share" if voters == chains else "chains that vote share"
+    these = f"the two {which}" if voters == 2 else f"two of {voters:,} {which}"
+    average = "" if voters == 2 else " on average"
     if agreement is None:
-        yield "with one chain nobody knows how far the trees depend on chance", 1
+        one = "with one chain" if chains == 1 else "as only one chain votes,"
+        yield f"{one} nobody knows how far the trees depend on chance", 1
     elif agreement < UNSURE:
         yield f"{these} only {share}{average}, so the trees depend on chance", 2
     elif agreement < SURE:
