@@ -12,7 +12,7 @@ import dbpcfg
 from dbpcfg.corpus.synthetic import utterances
 
 SENTENCES, SEED = 1500, 0
-SETTINGS = {"learner": "neural", "K": 16, "D": 2, "chains": 8}
+SETTINGS = {"learner": "neural", "batch": 64, "K": 16, "D": 2, "chains": 8}
 TARGET = Path(__file__).parents[1] / "src" / "dbpcfg" / "model" / "example.npz"
 
 
