@@ -94,6 +94,12 @@ def test_answers_at_once_are_those_one_by_one(either):
     assert together == [either.answer(question) for question in questions]
 
 
+def test_the_best_of_too_many_trees_are_left_out(either, monkeypatch):
+    every = either.answer(Question(TEXT, 2))
+    monkeypatch.setattr(explore, "AMBIGUOUS", 3)
+    assert either.answer(Question(TEXT, 2)) == {**every, "trees": every["trees"][:1]}
+
+
 def test_percentages_are_sums_over_all_trees(explored):
     (parses,) = explored.model.parses([TEXT], 2 * 4**5)
     assert math.isclose(sum(parse.posterior for parse in parses), 1.0)

@@ -10,12 +10,15 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from dbpcfg.corpus.brackets import check_brackets
 from dbpcfg.corpus.encoded import Encoded
@@ -44,6 +47,9 @@ MAX_LETTERS = 100
 """The greatest length of a word."""
 BEST = 10
 """The number of most probable trees that are shown."""
+AMBIGUOUS = 20_000
+"""The most labelled spans with a posterior that is not negligible of which the best trees are
+sought: a second or two of work. Learned grammars have fewer than half as many in 50 words."""
 DEEPEST = 5
 """The greatest bound that can be chosen, besides the model's own."""
 NEGLIGIBLE = 1e-4
@@ -119,7 +125,9 @@ class Explored:
 
     def warm(self) -> None:
         """Compute what the page begins with, so that the first answer does not take longer."""
-        self.answer(Question(self.data["sentence"], self.model.depth))
+        question = Question(self.data["sentence"], self.model.depth)
+        with suppress(DbpcfgError):  # such as a word that is too long
+            self.answer(question)
 
     def answer(self, question: Question) -> dict[str, Any]:
         """The trees of a sentence, and its surprisal word by word."""
@@ -238,7 +246,8 @@ class _Bounded:
                 if corpus.brackets is not None and possible
                 else "The grammar has no tree for this sentence within the memory bound."
             )
-        best = self.parser.n_best(corpus, BEST)[0]
+        clear = np.count_nonzero(weights > NEGLIGIBLE) <= AMBIGUOUS
+        best = list(self.parser.n_best(corpus, BEST)[0]) if clear else []
         shares = [self._share(nodes, corpus, float(logs[0])) for nodes in best]
         (measured,) = self.reader.read([(1, SentenceRows.of_tokens(sentence))])
         certain = weights.sum(axis=1)

@@ -104,7 +104,8 @@ class Panel {
     const ends = (tree) => tree.nodes.map((node) => `${node.start} ${node.end}`).join();
     this.choices.replaceChildren(...this.trees.map((tree, n) => el("button", { type: "button", "aria-pressed": n === this.choice ? "true" : "false",
       title: n ? `the ${n === 1 ? "most probable tree" : `${n}th most probable tree`}${ends(tree) === ends(this.trees[0]) ? ", with the brackets of the MBR tree" : ""}` : "the tree whose brackets are right most often, as expected",
-      onclick: () => { this.choice = n; this.page.show(this); } }, shown(tree, n))));
+      onclick: () => { this.choice = n; this.page.show(this); } }, shown(tree, n))),
+    this.trees.length > 1 ? "" : el("span", { class: "small" }, "The most probable trees are left out: too many are nearly as probable."));
     const tree = this.trees[this.choice], comparable = other && other.answer && other.answer.words.join(" ") === tree.words.join(" ");
     const every = tree.words.map((_, n) => n).concat(tree.words.length);
     const relation = comparable ? relations(tree, other.trees[other.choice], every) : new Map();
