@@ -45,11 +45,13 @@ class SharedSpans:
         self.trees = dict(trees)
         starts = next(iter(self.trees.values())).corpus.starts
         lengths = np.diff(starts)
-        self.sentence = np.repeat(np.arange(len(lengths)), 2 * lengths - 1)
+        # Of each node, so these take much of the memory of a large text.
+        small = np.int32 if starts[-1] < 2**31 else np.int64
+        self.sentence = np.repeat(np.arange(len(lengths), dtype=small), 2 * lengths - 1)
         """The sentence of each node."""
         self.spans = np.maximum(lengths - 2, 0)
         """The number of spans of each sentence: binary trees all have equally many."""
-        self._first, self._length = starts[self.sentence], lengths[self.sentence]
+        self._first, self._length = (x.astype(small)[self.sentence] for x in (starts, lengths))
         self._keys = {number: self._spans(own) for number, own in self.trees.items()}
 
     def _numbers(self, nodes: Ints) -> Longs:
@@ -146,12 +148,12 @@ class SharedSpans:
         ]
 
     @cached_property
-    def _innermost(self) -> tuple[Longs, Longs]:
+    def _innermost(self) -> tuple[Ints, Ints]:
         """``[token]``: start and end of the smallest known bracket around it, or its sentence."""
         corpus = next(iter(self.trees.values())).corpus
         starts, lengths = corpus.starts, corpus.lengths
-        first = np.zeros(len(corpus.tokens), dtype=np.int64)
-        last = np.repeat(lengths, lengths)
+        first = np.zeros(len(corpus.tokens), dtype=np.int32)
+        last = np.repeat(lengths.astype(np.int32), lengths)
         for s, i, j in [] if corpus.brackets is None else corpus.brackets.tolist():
             own = slice(starts[s] + i, starts[s] + j)
             smaller = j - i < last[own] - first[own]
