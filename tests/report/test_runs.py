@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import dbpcfg
+from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.settings import ChainSettings
@@ -63,6 +65,13 @@ def test_examples_are_the_short_sentences_of_fewest_common_brackets(name, reques
             weights = chain.spans.weights(s).sum(axis=2) / chain.retained
             expected = [round(100 * weights[t.start, t.end]) for t in theirs[s].spans()]
             assert list(unpack(example["posterior"])) == expected
+
+
+def test_chains_with_the_same_trees_have_no_examples():
+    """Of a learner whose posteriors are computed for the examples."""
+    sentences = [Sentence(("a", "b"))] * 9
+    run = dbpcfg.induce(sentences, K=3, learner="em", iterations=2, chains=2, quiet=True)
+    assert [one["examples"] for one in modes(run)] == [[]]
 
 
 def test_one_chain_has_no_other_mode(tmp_path):

@@ -60,7 +60,7 @@ def span_probabilities(
 
     Returns ``[cell]``, laid out as by `dbpcfg.parsing.derivations.first_cells`.
     """
-    found = []
+    found = [np.zeros(0)]  # there may be no sentence
     for here, weights in _posteriors(grammars, depth, corpus, threads):
         sums, first = weights.sum(axis=1), first_cells(here)
         possible = sums[first[:-1] + here.lengths - 1]  # the whole sentence has 1 of each grammar
