@@ -45,8 +45,8 @@ def test_from_text_to_scores(corpus_folder, tmp_path, call):
 
     # The same from Python.
     again = tmp_path / "again"
-    words = [tree.words() for tree in GOLD]
-    run = induce(words, K=3, chains=2, iterations=20, seed=3, out=again, threads=1)
+    text = corpus_folder / "text.txt"
+    run = induce(text, K=3, chains=2, iterations=20, seed=3, out=again, threads=1)
     assert contents(again) == contents(out)
     assert [str(tree) for tree in run.trees()] == [str(tree) for tree in trees]
 
@@ -157,7 +157,7 @@ def test_json_lines(corpus_folder, tmp_path, call):
             ["--learner", "gibbs", "--rank", "3"],
             "rank is an option of the learner neural",
         ),
-        (["--learner", "neural", "--batch", "0"], "batch must be a whole number from 1 up, got 0"),
+        (["--learner", "neural", "--rate", "0"], "rate must be a number above 0, got 0"),
         (["--select", "taste"], "no criterion 'taste'"),
         (["--budget", "soon"], "such as 6000, 30min or 2h, got 'soon'"),
         (["--spread", "sentences"], "--spread needs --cluster"),
@@ -231,4 +231,4 @@ def test_the_help_of_one_learner(call, learner, words):
     assert declared(LEARNERS[learner]) <= flags(shown)
     assert not others & flags(shown)
     assert ("--sample-beta" in shown) == (learner == "gibbs")
-    assert ("[default: 64]" in shown) == (learner == "neural")
+    assert ("[default: 0.003]" in shown) == (learner == "neural")

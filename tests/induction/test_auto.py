@@ -131,8 +131,10 @@ def test_words_are_counted_as_they_are_split():
 def test_limits_belong_to_what_they_are_limits_of():
     sentences = [Sentence(("a", "b", ".")), Sentence(("a", "b", "c")), Sentence(("!",))]
     assert TextFigures.of(sentences, Preprocessing(max_length=2)) == (1, 2, 2)
-    assert TextFigures(5000, 40_000, 10_000).is_speech
-    assert not TextFigures(5000, 40_000, 10_001).is_speech
+    assert TextFigures(5000, 40_000, 4000).is_speech
+    assert not TextFigures(5000, 40_000, 4001).is_speech
+    assert TextFigures(100, 800, 200).is_speech
+    assert not TextFigures(100, 800, 201).is_speech
     assert choose(TextFigures(100, 600, 50), BOTH) == "neural"
 
 
@@ -154,8 +156,13 @@ def test_gold_trees_choose_nothing(tmp_path, monkeypatch, least, options):
         for name, trees in given.items()
     }
     assert runs["none"].configuration.model.learner.name == ("neural" if least == 10 else "gibbs")
-    for file in ("trees.txt", "model.npz", "samples.npz", "agreement.tsv", "corpus.npz"):
+    cards = [dict(dbpcfg.load(tmp_path / name / "model.npz").card) for name in given]
+    f1 = [card.pop("f1_not_used_for_selection", None) for card in cards]  # only this differs
+    assert (f1[0], len({str(card) for card in cards})) == (None, 1)
+    for file in ("trees.txt", "samples.npz", "agreement.tsv", "corpus.npz"):
         assert len({(tmp_path / name / file).read_bytes() for name in given}) == 1, file
+    models = [dbpcfg.load(tmp_path / name / "model.npz") for name in given]
+    assert models[0] == models[1] == models[2]
     scores = [runs[name].best.scores for name in ("right", "shuffled")]
     assert scores[0] != scores[1]  # they are looked at, for this only
 
@@ -169,3 +176,17 @@ def test_little_speech_has_small_mini_batches(sentences, batch):
     assert learner_with("neural", {}).suited_to(speech, Preprocessing()).batch == batch
     assert learner_with("neural", {}).suited_to(written, Preprocessing()).batch == 64
     assert learner_with("neural", {"batch": 5}).suited_to(speech, Preprocessing()).batch == 5
+
+
+@pytest.mark.parametrize(
+    ("figures", "speech"),
+    [
+        (TextFigures(1000, 4863, 666), True),
+        (TextFigures(16689, 83000, 3050), True),
+        (TextFigures(200, 1000, 251), False),  # hardly a form comes four times
+        (TextFigures(5000, 29000, 5370), False),  # short sentences of many words
+        (TextFigures(5000, 40001, 300), False),  # long sentences
+    ],
+)
+def test_speech_is_short_and_has_few_words(figures, speech):
+    assert figures.is_speech is speech

@@ -28,8 +28,8 @@ def explore(
 ) -> None:
     """Type sentences at a grammar in the browser: trees, memory, surprisal, other bounds.
 
-    The page is served on this machine only, until Ctrl-C. Its address is printed; who has the
-    address can use the page.
+    The page is served on this machine only, until Ctrl-C. Its address is
+    printed; who has the address can use the page.
     """
     from dbpcfg.io.progress import Progress
     from dbpcfg.report.explore import Explored, new_server

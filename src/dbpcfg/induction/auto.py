@@ -7,7 +7,8 @@ the text                                              what is done with it
 ====================================================  ============================================
 fewer than 100 sentences                              gibbs, D = 2, with punctuation
 speech: at most 8 words in a sentence on average,     neural, D = 3, without punctuation, learned
-and at least 4 tokens for each form                   from whole utterances
+and few forms (at least 4 tokens for each, and at     from whole utterances
+most 20 for the square root of the tokens)
 anything else                                         neural, D = 3, without punctuation, learned
                                                       from stretches between marks, taught by CCL
                                                       if its brackets suit the language
@@ -20,6 +21,7 @@ learner does the same with the same text whether it was named or chosen.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -36,8 +38,10 @@ AUTO = "auto"
 CHOICES = ("gibbs", "neural")
 MIN_SENTENCES = 100
 """Sentences that the neural learner needs."""
-SPEECH_WORDS, SPEECH_TOKENS_PER_FORM = 8, 4
-"""The mean length of utterances, and the tokens of a form, at which a text is taken for speech."""
+SPEECH_WORDS, SPEECH_TOKENS_PER_FORM, SPEECH_FORMS = 8, 4, 20
+"""The mean length of utterances, and the tokens of a form, at which a text is taken for speech; and
+its forms for the square root of its tokens, as vocabularies grow with it (Heaps' law): Adam had 9
+to 11, in parts and as a whole, written text 24 to 32."""
 TOKENS_PER_FORM, MIN_FOR_CLASSES = 10, 200
 """Where there are fewer tokens per form, but this many sentences, rare forms become classes."""
 
@@ -76,7 +80,8 @@ class TextFigures(NamedTuple):
     def is_speech(self) -> bool:
         """Whether sentences are as short, and words as few, as in speech."""
         short = self.mean_length <= SPEECH_WORDS
-        return short and self.tokens_per_form >= SPEECH_TOKENS_PER_FORM
+        few = self.forms <= SPEECH_FORMS * math.sqrt(self.tokens)
+        return short and few and self.tokens_per_form >= SPEECH_TOKENS_PER_FORM
 
     @property
     def rare(self) -> int:
