@@ -84,7 +84,7 @@ def pressed(numbers: str, *arguments: object) -> subprocess.CompletedProcess[str
 
 def test_stopped_by_signals_and_resumed(corpus_folder, tmp_path):
     whole, broken = tmp_path / "whole", tmp_path / "broken"
-    induce([tree.words() for tree in GOLD], 3, chains=2, iterations=20, seed=3, out=whole)
+    induce(corpus_folder / "text.txt", 3, chains=2, iterations=20, seed=3, out=whole)
     states = [broken / "chains" / n / "chain.npz" for n in "01"]
     blocks = ("--checkpoint", "0")  # of one iteration
 

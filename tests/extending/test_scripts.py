@@ -87,7 +87,7 @@ dbpcfg.induce("a.mrg", learner=Mine(), workers="processes", threads=2, out="mine
 dbpcfg.induce("a.mrg", learner="em", workers="processes", threads=2, out="em", **few)
 for name in ("mine", "em"):
     given = {"dbpcfg": {"learner": name, **few}}
-    dbpcfg.compare("a.mrg", ["dbpcfg"], runs=1, settings=given, out=f"by-{name}", report=print)
+    dbpcfg.compare("a.mrg", ["dbpcfg"], runs=1, settings=given, out=f"by-{name}", on_note=print)
 """
 
 
@@ -107,7 +107,7 @@ from module import Mine
 
 learners.add("mine", Mine)
 given = {"dbpcfg": {"learner": "mine", "iterations": 3, "K": 2, "chains": 1}}
-print(dbpcfg.compare("a.mrg", ["dbpcfg"], runs=1, settings=given, out="out", report=print))
+print(dbpcfg.compare("a.mrg", ["dbpcfg"], runs=1, settings=given, out="out", on_note=print))
 """
 
 
