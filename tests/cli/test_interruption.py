@@ -17,7 +17,7 @@ import pytest
 from dbpcfg.corpus.readers import CorpusReader, readers
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.induction.induce import induce
-from tests.cli.small import GOLD, contents, options
+from tests.cli.small import contents, options
 from tests.command import COMMAND, dbpcfg
 
 
