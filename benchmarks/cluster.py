@@ -84,8 +84,6 @@ def overhead(arguments: argparse.Namespace) -> None:
     with connect(f"local:{workers}", announce=lambda line: None) as cluster:
         for learner in arguments.learners:
             for spread, number in (("chains", workers), ("sentences", 1)):
-                # Chains side by side travel once in a block; of others each iteration is reported.
-                local_chains.BLOCK_SECONDS = 1.0 if spread == "chains" else 0.0
                 measure(text, arguments, cluster, traffic, learner, spread, number)
 
 
@@ -104,8 +102,10 @@ def measure(
         options["batch"] = arguments.batch
     cluster.spread, traffic.back = spread, 0
     here, there, iterations = [], [], arguments.iterations
+    local_chains.BLOCK_SECONDS = 0.0  # each iteration is reported
     if spread == "chains":
         once = timed(text, 6, **options)
+        local_chains.BLOCK_SECONDS = 1.0  # chains side by side travel once in a block
         iterations = max(8, round(arguments.seconds / once))
     for _ in range(arguments.repeats):  # in turn, as other work on the machine comes and goes
         here.append(timed(text, iterations, **options))
