@@ -72,7 +72,7 @@ def test_workers_come_and_go(reference, tmp_path, monkeypatch, one_iteration):
     assert written(tmp_path / "run") == reference
 
 
-def test_no_workers_are_left(monkeypatch):
+def test_no_workers_are_left(monkeypatch, one_iteration):
     monkeypatch.setattr(calls, "LOOK_SECONDS", 0.2)
 
     def abandon(chain) -> None:
