@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
-from dbpcfg.induction.consensus import LABEL_ITERATIONS, PRIOR, SharedSpans, latent_classes
+from dbpcfg.induction.consensus import SharedSpans
 from dbpcfg.induction.induce import induce
+from dbpcfg.induction.labels import ITERATIONS, PRIOR, latent_classes
 from dbpcfg.induction.summary import Convergence, convergence, summary_of
 from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.parsing.derivations import Derivations
@@ -232,7 +233,7 @@ def classes_by_hand(labels: np.ndarray) -> list[int]:
     """The same mixture, span by span."""
     spans, chains, K = labels.tolist(), range(labels.shape[1]), int(labels.max()) + 1
     weights = [[float(z == own[0]) for z in range(K)] for own in spans]
-    for _ in range(LABEL_ITERATIONS):
+    for _ in range(ITERATIONS):
         classes = [sum(w[z] for w in weights) + PRIOR for z in range(K)]
         uses = {(c, label, z): PRIOR for c in chains for label in range(K) for z in range(K)}
         for own, w in zip(spans, weights):

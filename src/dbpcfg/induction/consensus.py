@@ -17,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from dbpcfg.induction.direction import Side, follows
+from dbpcfg.induction.labels import EDGES, edge_categories, latent_classes
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
 from dbpcfg.parsing.mbr import SpanCounts
@@ -31,8 +32,6 @@ BATCH = 1000
 """Sentences whose votes are counted together."""
 UNLABELLED: Ints = np.array([1, 1, 0], dtype=np.int32)
 """Times a node: its span alone."""
-LABEL_ITERATIONS, PRIOR = 60, 0.1
-"""Iterations of EM for the labels of phrases, and what is added to each count."""
 
 
 class SharedSpans:
@@ -171,13 +170,15 @@ class SharedSpans:
         selected: int,
         voters: Sequence[int] | None = None,
         others: Sequence[Derivations] = (),
+        side: Side | None = None,
     ) -> Derivations:
         """The trees of greatest vote: a span has a vote of each voter that has it.
 
-        The selected chain decides ties if it votes, and labels words. Phrases have `latent_classes`
-        of the labels of all voters, named as in the selected chain.
+        The selected chain decides ties if it votes, and labels words. Phrases have classes by what
+        all voters say of them (`dbpcfg.induction.labels`), named as in the selected chain.
 
         ``others``: further trees of the same sentences that vote; their labels do not count.
+        ``side``: that to which phrases branch, if it is known.
         """
         voters = list(self.trees) if voters is None else voters
         corpus = self.trees[selected].corpus
@@ -195,7 +196,13 @@ class SharedSpans:
         labels = np.stack([self._labels(number, nodes) for number in chains], axis=1)
         phrases = nodes[:, END] - nodes[:, START] > 1
         nodes[:, CATEGORY] = labels[:, 0]  # every chain has the words
-        nodes[phrases, CATEGORY] = latent_classes(labels[phrases])
+        edges = (
+            []
+            if side is None
+            else [edge_categories(self.trees[number], nodes, side) for number in chains]
+        )
+        seen = np.column_stack([labels, *(edges * EDGES)])
+        nodes[phrases, CATEGORY] = latent_classes(seen[phrases])
         return Derivations(nodes, corpus)
 
     def _labels(self, chain: int, nodes: Ints) -> Longs:
@@ -205,34 +212,3 @@ class SharedSpans:
         by_span = np.argsort(own)
         at = by_span[np.searchsorted(own, spans, sorter=by_span).clip(max=len(own) - 1)]
         return np.where(own[at] == spans, there[at, CATEGORY], -1).astype(np.int64)
-
-
-def latent_classes(labels: Longs) -> Longs:
-    """A class for each span, from the labels that several chains have on it.
-
-    A mixture: a span has a class z, and each chain c draws its label from P(label | z, c). EM
-    starts from the labels of the first chain, so that class k is what it calls k (Dempster, Laird
-    and Rubin 1977; Lazarsfeld and Henry 1968).
-
-    ``labels``: ``[span, chain]``, -1 where a chain does not have the span.
-    """
-    first = labels[:, 0]
-    if not (first >= 0).any() or (labels.shape[1] == 1 and (first >= 0).all()):
-        return np.maximum(first, 0)
-    patterns, numbers, counts = np.unique(labels, axis=0, return_inverse=True, return_counts=True)
-    there, columns = patterns >= 0, range(labels.shape[1])
-    K = int(labels.max()) + 1
-    weights = np.zeros((len(patterns), K))  # P(z | labels), at first
-    known = there[:, 0]
-    weights[known, patterns[known, 0]] = 1
-    for _ in range(LABEL_ITERATIONS):
-        expected = weights * counts[:, np.newaxis]
-        logs = np.tile(np.log(expected.sum(axis=0) + PRIOR), (len(patterns), 1))
-        for c in columns:
-            uses = np.full((K, K), PRIOR)  # [label, z]
-            np.add.at(uses, patterns[there[:, c], c], expected[there[:, c]])
-            logs[there[:, c]] += np.log(uses / uses.sum(axis=0))[patterns[there[:, c], c]]
-        weights = np.exp(logs - logs.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-    classes: Longs = weights.argmax(axis=1)[numbers.ravel()]
-    return classes

@@ -314,7 +314,7 @@ class Run:
         trusted = [chain.settings.chain for chain in self.trusted]
         times = len(self.shared.astray(self.side)) if trusted else 1
         branching = branching_trees(self.corpus.forms, self.side)
-        return self.shared.consensus(selected, trusted, [branching] * times)
+        return self.shared.consensus(selected, trusted, [branching] * times, self.side)
 
     @property
     def voting(self) -> bool:
