@@ -35,7 +35,7 @@ def sentences(number: int) -> list[list[str]]:
     if data is None:
         return random_sentences(number)
     preprocessed = preprocess(read(Path(data) / "adam"), Preprocessing(max_length=20))
-    return [list(forms) for forms in preprocessed.forms][:number]
+    return list(preprocessed.encoded)[:number]
 
 
 def random_sentences(number: int, words: int = 5000) -> list[list[str]]:

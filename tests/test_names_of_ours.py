@@ -51,7 +51,7 @@ def test_a_word_never_has_the_form_of_a_class_that_it_is_not_in(preprocessing):
     sentences, chosen = [Sentence(tuple(words)) for words in NAMES], Preprocessing(**preprocessing)
     preprocessed = preprocess(sentences, chosen)
     words_of: dict[str, set[str]] = {}
-    for sentence, forms in zip(sentences, preprocessed.forms, strict=True):
+    for sentence, forms in zip(sentences, preprocessed.encoded, strict=True):
         for word, form in zip(sentence.words, forms, strict=True):
             words_of.setdefault(form, set()).add(chosen.fold_case(word))
     shared = {form for form, words in words_of.items() if len(words) > 1}
@@ -60,7 +60,7 @@ def test_a_word_never_has_the_form_of_a_class_that_it_is_not_in(preprocessing):
     assert not any(form in words for form, words in words_of.items() if form in shared)
     if not (chosen.rare or chosen.numbers):
         lower = [[word.lower() for word in words] for words in NAMES]
-        assert [list(forms) for forms in preprocessed.forms] == lower
+        assert list(preprocessed.encoded) == lower
 
 
 def test_the_names_of_classes_still_stand_for_them_in_other_text():

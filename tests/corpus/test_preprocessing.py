@@ -33,7 +33,7 @@ TEXT = [
 
 def test_nothing_but_lower_case_by_default():
     preprocessed = preprocess(TEXT, Preprocessing())
-    assert preprocessed.forms[1] == ("the", "dog", ",", "the", "cat", "and", "rex", "ran", "!")
+    assert preprocessed.encoded[1] == ["the", "dog", ",", "the", "cat", "and", "rex", "ran", "!"]
     assert [s.words for s in preprocessed.sentences] == [s.words for s in TEXT]
     assert preprocessed.encoded[2] == ["in", "1987", "."]
     assert preprocessed.removed == {}
@@ -53,16 +53,16 @@ def test_length_is_counted_without_punctuation():
 
 
 def test_numbers_and_rare_words():
-    assert preprocess(TEXT, Preprocessing(numbers=True)).forms[2] == ("in", "<number>", ".")
+    assert preprocess(TEXT, Preprocessing(numbers=True)).encoded[2] == ["in", "<number>", "."]
     rare = preprocess(TEXT, Preprocessing(rare=1, scheme="both"))
-    assert rare.forms[1] == (
+    assert rare.encoded[1] == [
         *("the", "<*og>", "<word>", "the", "cat"),
         *("<*nd>", "<Cap*ex>", "<*an>", "<word>"),
-    )
-    assert rare.forms[2] == ("<Cap*in>", "<number>", ".")
+    ]
+    assert rare.encoded[2] == ["<Cap*in>", "<number>", "."]
     assert rare.classes["<word>"] == 2
     assert "rare forms in" in rare.summary()
-    assert preprocess(TEXT, Preprocessing(lowercase=False)).forms[0][0] == "The"
+    assert preprocess(TEXT, Preprocessing(lowercase=False)).encoded[0][0] == "The"
 
 
 def test_what_cannot_be():
@@ -79,7 +79,7 @@ def test_what_cannot_be():
 @given(st.lists(st.lists(st.text("aAbé1.-", min_size=1), min_size=1, max_size=6), min_size=1))
 def test_every_word_keeps_its_place(texts):
     preprocessed = preprocess([Sentence(tuple(words)) for words in texts], Preprocessing(rare=1))
-    assert [len(forms) for forms in preprocessed.forms] == [len(words) for words in texts]
+    assert [len(forms) for forms in preprocessed.encoded] == [len(words) for words in texts]
     assert [list(s.words) for s in preprocessed.sentences] == texts
 
 

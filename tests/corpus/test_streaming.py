@@ -43,7 +43,7 @@ def test_the_same_as_when_read_whole(tmp_path_factory, text):
     path.write_bytes(text.encode())
     streamed = list(stream([str(path)], "text"))
     whole = read(path, format="text")
-    assert [s for s in streamed if s is not None] == whole.sentences
+    assert [s for s in streamed if s is not None] == list(whole)
     assert streamed.count(None) == whole.removed.get("blank lines", 0)
 
 

@@ -54,7 +54,7 @@ def test_sentences_are_divided_at_marks():
     ]
     assert lessons.sentences.brackets is None
     for (s, start, end), part in zip(lessons.parts.tolist(), lessons.sentences, strict=True):
-        assert list(corpus.forms[s][start:end]) == part
+        assert corpus.encoded[s][start:end] == part
     whole = lessons_of(prepared(Preprocessing(no_punctuation=True)), 3, 0)
     assert len(whole.parts) == len(LINES)
 
@@ -84,7 +84,7 @@ def test_whole_sentences():
     corpus = prepared()
     lessons = whole_sentences(corpus)
     assert list(lessons.sentences) == list(corpus.encoded)
-    assert lessons.parts.tolist() == [[s, 0, len(own)] for s, own in enumerate(corpus.forms)]
+    assert lessons.parts.tolist() == [[s, 0, len(own)] for s, own in enumerate(corpus.encoded)]
     assert corpus.encoded.brackets is not None
     assert lessons.sentences.brackets is None
 
@@ -92,7 +92,7 @@ def test_whole_sentences():
 def test_the_limit_leaves_half_of_the_words():
     lessons = lessons_of(prepared(), 3, limit=1)
     learned = sum(map(len, lessons.sentences))
-    assert 2 * learned >= sum(map(len, prepared().forms)) * 0.9
+    assert 2 * learned >= sum(map(len, prepared().encoded)) * 0.9
     assert max(map(len, lessons.sentences)) < 5
 
 
@@ -100,7 +100,7 @@ def test_brackets_are_those_of_ccl_within_stretches():
     corpus = prepared()
     lessons = lessons_of(corpus, None, limit=0, brackets=ccl_brackets(corpus))
     given = []
-    for words_, own in zip(corpus.forms, stretches_of(corpus), strict=True):
+    for words_, own in zip(corpus.encoded, stretches_of(corpus), strict=True):
         parts = [[*([","] if start else []), *words_[start:end]] for start, end in own]
         given.append([word for part in parts for word in part])
     brackets = [{(i, j) for i, j, _ in tree.spans()} for tree in CCL().fit(given).trees()]

@@ -73,7 +73,7 @@ def sentence_note(text: str) -> str:
     return f"there is no file {_short(text)}, so it is read as a sentence"
 
 
-def load_trees(call: str, value: TreesLike, source: str) -> list[Sentence]:
+def load_trees(call: str, value: TreesLike, source: str) -> Sequence[Sentence]:
     """Return the sentences of the treebank at a path, or check those of an iterable.
 
     ``call``: the call for messages, such as ``evaluate(gold, ...)``.

@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import plural
 from dbpcfg.numerics.kernels import Ints, Longs
+
+Thing = TypeVar("Thing", bound=Hashable)
+
+
+class Numbers(dict[Thing, int]):
+    """Things with their numbers, in order of first appearance: a new one gets the next number."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.things: list[Thing] = []
+        """The things, by number."""
+
+    def __missing__(self, thing: Thing) -> int:
+        number = self[thing] = len(self)
+        self.things.append(thing)
+        return number
 
 
 @dataclass(frozen=True)
@@ -38,20 +55,48 @@ class Vocabulary:
 
     def encode(self, sentences: Iterable[Sequence[str]]) -> Encoded:
         """Number the words of sentences."""
-        numbers = []
+        numbered = NumberedSentences(self.index)
         for n, sentence in enumerate(sentences, start=1):
-            if not sentence:
-                raise DbpcfgError(f"sentence {n} has no words; leave empty sentences out")
-            if isinstance(sentence, str):
-                raise DbpcfgError(f"sentence {n} is one text; give its words, as with text.split()")
             try:
-                numbers.append([self.index[word] for word in sentence])
+                numbered.append(sentence)
             except KeyError as error:
                 raise DbpcfgError(
                     f"sentence {n}: {error.args[0]!r} is not in the vocabulary, which has "
                     f"{plural(len(self), 'word')}"
                 ) from None
-        return Encoded.from_numbers(numbers, self)
+        return numbered.encoded(self)
+
+
+class NumberedSentences:
+    """Sentences whose words are numbered one sentence after another.
+
+    ``numbers``: the number of each word; if not given, words are numbered by first appearance.
+    """
+
+    def __init__(self, numbers: dict[str, int] | None = None) -> None:
+        self.numbers = Numbers[str]() if numbers is None else numbers
+        self.tokens = array("i")
+        self.starts = array("q", [0])
+
+    def append(self, sentence: Sequence[str]) -> None:
+        """Number the words of one more sentence."""
+        if isinstance(sentence, str):
+            raise DbpcfgError(
+                f"sentence {len(self.starts)} is one text; give its words, as with text.split()"
+            )
+        self.tokens.extend([self.numbers[word] for word in sentence])
+        self.starts.append(len(self.tokens))
+
+    def encoded(self, vocabulary: Vocabulary | None = None) -> Encoded:
+        """The sentences as arrays.
+
+        ``vocabulary``: that of the numbers, if it is known.
+        """
+        tokens, starts = np.array(self.tokens, np.int32), np.array(self.starts, np.int64)
+        empty = np.flatnonzero(np.diff(starts) == 0)
+        if len(empty):
+            raise DbpcfgError(f"sentence {empty[0] + 1} has no words; leave empty sentences out")
+        return Encoded(tokens, starts, vocabulary or Vocabulary(tuple(self.numbers)))
 
 
 class Sentences(NamedTuple):
@@ -85,9 +130,10 @@ class Encoded:
     @classmethod
     def from_sentences(cls, sentences: Iterable[Sequence[str]]) -> Encoded:
         """Number words in order of first appearance."""
-        sentences = list(sentences)
-        words = dict.fromkeys(word for sentence in sentences for word in sentence)
-        return Vocabulary(tuple(words)).encode(sentences)
+        numbered = NumberedSentences()
+        for sentence in sentences:
+            numbered.append(sentence)
+        return numbered.encoded()
 
     @classmethod
     def from_numbers(cls, sentences: Sequence[Sequence[int]], vocabulary: Vocabulary) -> Encoded:
@@ -96,6 +142,15 @@ class Encoded:
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         tokens = np.fromiter(chain.from_iterable(sentences), np.int32, int(starts[-1]))
         return cls(tokens, starts, vocabulary)
+
+    def with_words(self, words: Sequence[str]) -> Encoded:
+        """The same sentences with another word in the place of each, numbered by first appearance.
+
+        ``words``: one for each word of the vocabulary, which is numbered so too.
+        """
+        numbers = Numbers[str]()
+        renumbered = np.array([numbers[word] for word in words], dtype=np.int32)
+        return replace(self, tokens=renumbered[self.tokens], vocabulary=Vocabulary(tuple(numbers)))
 
     @property
     def sentences(self) -> Sentences:
@@ -110,7 +165,7 @@ class Encoded:
         """
         return np.arange(len(self)) if self.original_ids is None else self.original_ids
 
-    def with_brackets(self, brackets: Sequence[Iterable[tuple[int, int]]]) -> Encoded:
+    def with_brackets(self, brackets: Iterable[Iterable[tuple[int, int]]]) -> Encoded:
         """The same sentences with brackets; those of one word or of the whole sentence are dropped.
 
         ``(5, 2)`` means that words 2 to 4 are not a constituent.

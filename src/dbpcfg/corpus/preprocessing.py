@@ -27,7 +27,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -42,6 +41,7 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.readers import SkippedPart
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence, punctuation_mask, remap_brackets, without_punctuation
+from dbpcfg.corpus.sentencelist import SentenceList
 from dbpcfg.corpus.tokens import describe_contractions, split_tokens
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import plural, shortened
@@ -183,11 +183,11 @@ class Preprocessing(PreprocessingOptions):
 class PreprocessedCorpus:
     """Preprocessed sentences."""
 
-    sentences: list[Sentence]
+    sentences: Sequence[Sentence]
     """The sentences that were kept."""
-    forms: list[tuple[str, ...]]
-    """The form of each of their words."""
-    punctuation: list[tuple[bool, ...]]
+    encoded: Encoded
+    """The forms of their words, as arrays of numbers."""
+    punctuation: Sequence[tuple[bool, ...]]
     """Whether each of their words is punctuation."""
     preprocessing: Preprocessing
     """The options."""
@@ -198,12 +198,6 @@ class PreprocessedCorpus:
     origin: Corpus | None = None
     """The corpus as it was read, if it was read from files."""
 
-    @cached_property
-    def encoded(self) -> Encoded:
-        """The forms as arrays of numbers."""
-        encoded = Encoded.from_sentences(self.forms)
-        return encoded.with_brackets([sentence.brackets for sentence in self.sentences])
-
     def __len__(self) -> int:
         return len(self.sentences)
 
@@ -212,9 +206,8 @@ class PreprocessedCorpus:
 
     def summary(self) -> str:
         """One line with the numbers of sentences kept and left out, and of rare forms replaced."""
-        tokens = sum(len(forms) for forms in self.forms)
         parts = [
-            f"{plural(len(self), 'sentence')}, {plural(tokens, 'token')}, "
+            f"{plural(len(self), 'sentence')}, {plural(len(self.encoded.tokens), 'token')}, "
             f"{plural(len(self.encoded.vocabulary), 'form')}"
         ]
         parts += [f"{number:,} left out ({reason})" for reason, number in self.removed.items()]
@@ -234,7 +227,7 @@ class PreprocessedCorpus:
 
 def drop_malformed(corpus: Corpus, preprocessing: Preprocessing) -> Corpus:
     """Drop sentences with broken brackets from a corpus, and list them as skipped."""
-    sentences, skipped = [], list(corpus.skipped)
+    sentences, skipped = SentenceList(), list(corpus.skipped)
     for sentence in corpus:
         try:
             preprocessing.apply(sentence)
@@ -254,8 +247,7 @@ def preprocess(
 
     ``known``: forms that are never replaced by classes.
     """
-    selected: list[Sentence] = []
-    masks: list[tuple[bool, ...]] = []
+    selected, masks = SentenceList(), list[tuple[bool, ...]]()
     different: dict[tuple[bool, ...], tuple[bool, ...]] = {}
     too_long = 0
     for sentence in map(preprocessing.apply, sentences):
@@ -269,41 +261,44 @@ def preprocess(
     if not selected:
         limit = f" of at most {max_words}" if too_long else ""
         raise DbpcfgError(f"there is no sentence{limit} to work with")
-    form = lru_cache(None)(preprocessing.form)
-    forms = [tuple(map(form, sentence.words)) for sentence in selected]
-    classes: dict[str, int] = {}
-    if preprocessing.rare:
-        forms, classes = _replace_rare(selected, forms, preprocessing, set(known))
+    encoded, classes = _forms(selected.encoded, preprocessing, set(known))
     removed = {f"longer than {max_words}": too_long} if too_long else {}
     origin = sentences if isinstance(sentences, Corpus) else None
-    return PreprocessedCorpus(selected, forms, masks, preprocessing, removed, classes, origin)
+    return PreprocessedCorpus(
+        selected,
+        encoded.with_brackets(selected.brackets),
+        masks,
+        preprocessing,
+        removed,
+        classes,
+        origin,
+    )
 
 
-def _replace_rare(
-    sentences: Sequence[Sentence],
-    forms: list[tuple[str, ...]],
-    preprocessing: Preprocessing,
-    known: set[str],
-) -> tuple[list[tuple[str, ...]], dict[str, int]]:
-    """Replace rare forms by classes, which depend on the word as written."""
-    seen = Counter(form for sentence in forms for form in sentence)
+def _forms(
+    words: Encoded, preprocessing: Preprocessing, known: set[str]
+) -> tuple[Encoded, dict[str, int]]:
+    """The forms of words, and the number of rare forms in each class.
+
+    A class depends on the word as written.
+    """
+    forms = list(map(preprocessing.form, words.vocabulary.words))
     replaced: dict[str, set[str]] = {}
-    result = []
-    for sentence, sentence_forms in zip(sentences, forms, strict=True):
-        new_forms = []
-        for word, form in zip(sentence.words, sentence_forms, strict=True):
+    if preprocessing.rare:
+        seen = Counter[str]()
+        for form, frequency in zip(forms, words.frequencies.tolist(), strict=True):
+            seen[form] += frequency
+        for number, (word, form) in enumerate(zip(words.vocabulary.words, forms, strict=True)):
             if seen[form] <= preprocessing.rare and form != NUMBER and form not in known:
-                name = word_class(word, preprocessing.scheme)
-                replaced.setdefault(name, set()).add(form)
-                form = name
-            new_forms.append(form)
-        result.append(tuple(new_forms))
-    return result, {name: len(forms) for name, forms in sorted(replaced.items())}
+                forms[number] = word_class(word, preprocessing.scheme)
+                replaced.setdefault(forms[number], set()).add(form)
+    classes = {name: len(forms) for name, forms in sorted(replaced.items())}
+    return words.with_words(forms), classes
 
 
 def corpus_lines(preprocessed: PreprocessedCorpus, kind: str) -> Iterator[str]:
     """The lines of a preprocessed corpus, as text or as trees over the forms."""
-    for sentence, forms in zip(preprocessed.sentences, preprocessed.forms, strict=True):
+    for sentence, forms in zip(preprocessed.sentences, preprocessed.encoded, strict=True):
         if kind == "text":
             yield " ".join(forms)
             continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, overload
@@ -36,6 +36,7 @@ from dbpcfg.corpus.readers import (
     readers,
 )
 from dbpcfg.corpus.sentence import Sentence, looks_empty, looks_like_identifier
+from dbpcfg.corpus.sentencelist import SentenceList
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column, Table, data_frame, html, plural, shortened
@@ -53,7 +54,7 @@ _MAX_SKIPPED = 10
 class Corpus:
     """Sentences read from files, and counts of what was left out."""
 
-    sentences: list[Sentence]
+    sentences: Sequence[Sentence]
     """All sentences, in the order of the files."""
     removed: dict[str, int]
     """Counts of what was left out, such as ``{"blank lines": 2}``."""
@@ -87,7 +88,8 @@ class Corpus:
     @overload
     def __getitem__(self, index: slice) -> list[Sentence]: ...
     def __getitem__(self, index: int | slice) -> Sentence | list[Sentence]:
-        return self.sentences[index]
+        found = self.sentences[index]
+        return found if isinstance(found, Sentence) else list(found)
 
     def __repr__(self) -> str:
         return shortened(f"<Corpus: {self.summary()}>")
@@ -219,7 +221,7 @@ def read(
         raise DbpcfgError(f"broken must be 'error' or 'skip', not {broken!r}")
     selection, ages = Speakers.from_names(speakers, exclude_speakers), AgeRange.parse(age)
     files = files_to_read(paths, format)
-    sentences: list[Sentence] = []
+    sentences = SentenceList()
     formats: list[str] = []
     sources: list[Source] = []
     shown_files = counted(files, "files read", len(files), quiet if progress is None else True)
@@ -246,9 +248,9 @@ def read(
         _check_choices(actual, source)
         try:
             if line_reader:
-                sentences += read_lines(text_lines(file, encoding), source)
+                sentences.extend(read_lines(text_lines(file, encoding), source))
             else:
-                sentences += readers[actual].read(content, source)
+                sentences.extend(readers[actual].read(content, source))
         except DbpcfgError as error:
             likely = _likely_format(actual, content)
             message = str(error).removesuffix(f"; {SKIP_HINT}") if likely else str(error)
@@ -288,7 +290,7 @@ def read(
     )
 
 
-def _suspicious(sentences: list[Sentence]) -> Iterator[tuple[str, int]]:
+def _suspicious(sentences: Iterable[Sentence]) -> Iterator[tuple[str, int]]:
     """Descriptions of words that may not be words, with examples, and their frequencies."""
     seen = Counter[tuple[str, str]]()
     for sentence in sentences:

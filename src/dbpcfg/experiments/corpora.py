@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property, lru_cache
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from dbpcfg.corpus.loading import files_to_read
 from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing, preprocess
 from dbpcfg.corpus.readers import check_format
 from dbpcfg.corpus.reading import Corpus, read
-from dbpcfg.corpus.sentence import PunctuationRule, rule_name
+from dbpcfg.corpus.sentence import PunctuationRule, Sentence, rule_name
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.evaluation.evaluate import Evaluation, evaluate
 from dbpcfg.evaluation.goldtrees import match_gold
@@ -73,11 +73,7 @@ class Task:
     @cached_property
     def digest(self) -> str:
         """A digest of the gold trees, and of which words are punctuation."""
-        sha = hashlib.sha256()
-        for sentence, marks in zip(self.preprocessed.sentences, self.preprocessed.punctuation):
-            marked = "".join("01"[mark] for mark in marks)
-            sha.update(f"{sentence.tree}\t{marked}\n".encode("utf-8", "surrogatepass"))
-        return f"sha256:{sha.hexdigest()}"
+        return gold_digest(self.preprocessed.sentences, self.preprocessed.punctuation)
 
     def score(self, trees: Sequence[Tree], progress: Progress | None = None) -> Evaluation:
         """Score a system's trees."""
@@ -89,6 +85,15 @@ class Task:
             category=self.category,
             progress=progress.update if progress else None,
         )
+
+
+def gold_digest(sentences: Iterable[Sentence], punctuation: Iterable[Sequence[bool]]) -> str:
+    """A digest of gold trees, and of which words are punctuation."""
+    sha = hashlib.sha256()
+    for sentence, marks in zip(sentences, punctuation, strict=True):
+        marked = "".join("01"[mark] for mark in marks)
+        sha.update(f"{sentence.tree}\t{marked}\n".encode("utf-8", "surrogatepass"))
+    return f"sha256:{sha.hexdigest()}"
 
 
 def _convention(preprocessed: PreprocessedCorpus) -> Convention:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from dbpcfg.corpus.brackets import BracketError, show_brackets
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing, word_class
+from dbpcfg.corpus.sentencelist import SentenceList
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archive
 from dbpcfg.io.files import read_errors
@@ -67,7 +68,7 @@ class RunCorpus:
     """The sentences in the forms that the model sees."""
     words: Encoded
     """The same sentences as written."""
-    punctuation: list[tuple[bool, ...]]
+    punctuation: Sequence[tuple[bool, ...]]
     """Which words of each sentence are punctuation."""
     lessons: Lessons | None = None
     """What is learned from, if not all sentences as they are."""
@@ -84,7 +85,11 @@ class RunCorpus:
     @classmethod
     def of(cls, preprocessed: PreprocessedCorpus) -> RunCorpus:
         """The sentences of a prepared corpus."""
-        words = Encoded.from_sentences(sentence.words for sentence in preprocessed.sentences)
+        sentences = preprocessed.sentences
+        if isinstance(sentences, SentenceList):
+            words = sentences.encoded
+        else:
+            words = Encoded.from_sentences(sentence.words for sentence in sentences)
         return cls(preprocessed.encoded, words, preprocessed.punctuation)
 
     def size(self) -> dict[str, int]:
@@ -241,10 +246,11 @@ def within_bound(
     kept = [s for s in range(len(preprocessed)) if s not in without]
     if not kept:
         raise BracketError(f"there is no sentence left: all have {reason}")
+    sentences = SentenceList(preprocessed.sentences[s] for s in kept)
     return replace(
         preprocessed,
-        sentences=[preprocessed.sentences[s] for s in kept],
-        forms=[preprocessed.forms[s] for s in kept],
+        sentences=sentences,
+        encoded=Encoded.from_sentences(corpus[s] for s in kept).with_brackets(sentences.brackets),
         punctuation=[preprocessed.punctuation[s] for s in kept],
         removed={**preprocessed.removed, reason: len(without)},
     )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing, preprocess
 from dbpcfg.corpus.reading import Corpus
 from dbpcfg.corpus.sentence import Sentence
+from dbpcfg.corpus.sentencelist import SentenceList
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.auto import AUTO, TextFigures, choose, possible, reason
 from dbpcfg.induction.corpus import Lessons, within_bound
@@ -124,11 +125,11 @@ class InductionPlan:
         options for reading say.
         """
         if isinstance(corpus, PreprocessedCorpus):
-            sentences: Corpus | list[Sentence] = corpus.sentences
+            sentences: Iterable[Sentence] = corpus.sentences
             preprocessing = corpus.preprocessing
             given = list(Preprocessing.options())
         else:
-            sentences = corpus if isinstance(corpus, Corpus) else list(corpus)
+            sentences = corpus if isinstance(corpus, Corpus) else SentenceList(corpus)
             preprocessing = Preprocessing(**self.preprocessing)
             given = [name for name, value in self.preprocessing.items() if value is not None]
         text = TextFigures.of(sentences, preprocessing)

@@ -20,13 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from dbpcfg.corpus.preprocessing import PreprocessedCorpus
 from dbpcfg.errors import DbpcfgError, MissingFileError
 from dbpcfg.evaluation.alignment import Brackets, TreePair, brackets, number_words
 from dbpcfg.evaluation.goldtrees import Gold
 from dbpcfg.evaluation.parseval import BracketCounts, Statistics, count, f1_terms, score
 from dbpcfg.experiments.comparison import MEASURES, comparison_data
-from dbpcfg.experiments.corpora import Task
+from dbpcfg.experiments.corpora import gold_digest
 from dbpcfg.induction.run import Run
 from dbpcfg.io.files import finite
 from dbpcfg.io.tables import plural
@@ -284,10 +283,7 @@ def _differences(corpus: dict[str, Any], run: Run, gold: Gold | None) -> list[st
         )
     if gold is None or found:
         return found
-    preprocessed = PreprocessedCorpus(
-        gold.sentences, [], gold.punctuation, run.configuration.preprocessing
-    )
-    if corpus["digest"] == Task(preprocessed, gold.convention, ()).digest:
+    if corpus["digest"] == gold_digest(gold.sentences, gold.punctuation):
         return []
     return ["its gold trees, or which of their words are punctuation, are not those given"]
 
