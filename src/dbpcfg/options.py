@@ -263,7 +263,9 @@ class FileOptions(Group):
     """How files of trees are read."""
 
     panel: ClassVar[str] = "Corpus"
-    encoding: str | None = option(None, "Encoding of the input; UTF-8 if not given.")
+    encoding: str | None = option(
+        None, "Encoding of the input; if not given, UTF-8, or Latin-1 if it looks so."
+    )
     skip_broken: bool = option(False, "Skip broken trees and sentences, and list them.")
 
     def how(self) -> dict[str, Any]:

@@ -138,9 +138,10 @@ def test_odd_traces():
 
 def test_latin1():
     path = DATA / "dirty" / "latin1.parsed"
-    with pytest.raises(DbpcfgError, match="--encoding iso-8859-1"):
-        read(path)
-    assert read(path, encoding="latin-1")[0].words == ("caf\u00e9", "opens")
+    corpus = read(path)
+    assert corpus[0].words == ("caf\u00e9", "opens")
+    assert corpus.guessed == {str(path): "iso-8859-1"}
+    assert read(path, encoding="latin-1").guessed == {}
 
 
 def test_keyaki(keyaki):
@@ -189,7 +190,9 @@ def test_keyaki_by_our_own_count_of_words(monkeypatch, capsys):
 
 
 def test_cess():
-    corpus = read(DATA / "formats" / "cess", encoding="latin-1")
+    corpus = read(DATA / "formats" / "cess")
+    assert set(corpus.guessed.values()) == {"iso-8859-1"}
+    assert corpus.sentences == read(DATA / "formats" / "cess", encoding="latin-1").sentences
     assert set(corpus.formats) == {"cess"}
     assert sum(len(sentence.words) for sentence in corpus) == 3_348
     assert all(sentence.tags for sentence in corpus)

@@ -149,7 +149,7 @@ def test_a_column_of_another_table(tmp_path):
         ("\n\na\n", {"text": "a"}, r"t\.csv:1: found a blank line, expected the names of columns"),
         ("", {"text": "a"}, "the file is empty"),
         ("a\n", {"text": "a"}, "there is nothing left"),
-        (b"a\ncaf\xe9\n", {"text": "a"}, r"t\.csv:2: found the byte 0xe9"),
+        (b"a\n\xec\xe8\xf0\n", {"text": "a"}, r"t\.csv:2: found the byte 0xec"),
         (b"a\nx\n\0\n", {"text": "a"}, r"t\.csv:3: found a NUL byte"),
         ("a\nx\n".encode("utf-16"), {"text": "a"}, "found UTF-16"),
         (gzip.compress(b"a\nx\n" * 99, mtime=0)[:-9], {"text": "a"}, "gzip"),

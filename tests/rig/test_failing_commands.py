@@ -68,7 +68,7 @@ parse run none.txt; evaluate gold.trees none.mrg; sweep none.toml; sweep nothing
 reproduce none.toml; reproduce adam none.mrg
 the file is empty: induce empty.txt --out new; induce blank.txt --out new
 found a NUL byte: induce binary.txt --out new
---encoding: induce latin1.txt --out new
+--encoding: induce russian.txt --out new
 found XML: induce page.txt --out new
 --skip-broken: induce half.mrg --out new
 there are no files: induce nothing --out new
@@ -188,7 +188,7 @@ FILES = {
     "blank.txt": "\n \n\n",
     "binary.txt": bytes(range(256)) * 8,
     "binary.npz": bytes(range(256)) * 8,
-    "latin1.txt": "Häuser und Bäume\n".encode("latin-1"),
+    "russian.txt": "дома и деревья\n".encode("koi8-r"),
     "talk.cha": "@UTF8\n@Begin\n@Participants:\tMOT Mother\n*MOT:\thi there .\n@End\n",
     "grid.toml": 'corpus = "text.txt"\nK = [2, 3]\n',
     "wrong.toml": 'corpus = "text.txt"\ndepth = 2\n',

@@ -71,14 +71,10 @@ def draw(
 
 
 def _read_trees(path: str, raw: bool, quiet: bool, decoding: FileOptions) -> list[Tree]:
-    from dbpcfg.corpus.reading import read
-
     if (Path(path) / "trees.txt").exists():
         path = str(Path(path) / "trees.txt")
     penn = FormatOptions(decoding.encoding, decoding.skip_broken, "penn")
-    if raw:
-        return read(path, **penn.how(), function_tags=True, empty_elements=True).trees()
-    return read_corpus([path], penn, quiet).trees()
+    return read_corpus([path], penn, quiet, raw=raw).trees()
 
 
 def _draw_svg(trees: list[Tree], first: int, out: str, overwrite: bool) -> None:

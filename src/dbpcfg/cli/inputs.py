@@ -26,17 +26,26 @@ def read_corpus(
     reading: FileOptions | None = None,
     quiet: bool = False,
     preprocessing: Preprocessing | None = None,
+    raw: bool = False,
 ) -> Corpus:
     """Read files, with progress and notes of what was left out unless ``quiet``.
 
     ``preprocessing``: what the sentences are for; those with broken brackets may be skipped.
+    ``raw``: whether trees keep function tags and empty elements.
     """
     from dbpcfg.corpus.preprocessing import drop_malformed
     from dbpcfg.corpus.reading import read
 
     reading = reading or FileOptions()
     brackets = None if preprocessing is None else preprocessing.brackets
-    corpus = read(*paths, **reading.how(), bracketed=brackets == "text", quiet=quiet)
+    corpus = read(
+        *paths,
+        **reading.how(),
+        function_tags=raw,
+        empty_elements=raw,
+        bracketed=brackets == "text",
+        quiet=quiet,
+    )
     if preprocessing is not None and brackets and reading.skip_broken:
         corpus = drop_malformed(corpus, preprocessing)
     if not quiet:

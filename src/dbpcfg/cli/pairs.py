@@ -19,6 +19,7 @@ from dbpcfg.cli.options import (
 )
 from dbpcfg.cli.output import open_output, print_tables
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.options import FileOptions
 
 
 def pairs(
@@ -52,7 +53,7 @@ def pairs(
     unknown: UnknownWords = None,
     tokens: TokensOption = None,
     encoding: Annotated[
-        str | None, typer.Option(help="Encoding of the files; UTF-8 if not given.")
+        str | None, typer.Option(help=FileOptions.options()["encoding"].help)
     ] = None,
     threads: Threads = None,
     overwrite: Overwrite = False,
@@ -83,7 +84,7 @@ def pairs(
     if len(set(models)) < len(models):
         raise DbpcfgError("a model is given twice; give each once")
     opened = {run: open_model(run, depth, unknown) for run in models}
-    read = read_pairs(files, good, bad, paradigm, encoding)
+    read = read_pairs(files, good, bad, paradigm, encoding, noting(quiet))
     found = minimal_pairs(
         opened,
         read,

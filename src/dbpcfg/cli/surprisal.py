@@ -172,7 +172,8 @@ def surprisal(
     if is_table:
         path = one_table(text)
         table = kind_of_table(path, table)
-        sentences = read_stimuli(path, table, reading.encoding, not table_options.no_quotes)
+        quotes = not table_options.no_quotes
+        sentences = read_stimuli(path, table, reading.encoding, quotes, noting(quiet))
         if model.preprocessing.no_punctuation and not quiet:
             typer.echo(LEFT_OUT, err=True)
     else:

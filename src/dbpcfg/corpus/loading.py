@@ -4,15 +4,13 @@ A folder stands for all files in it with a known extension, also in its subfolde
 hidden files are left out.  If they have several formats, one must be chosen.  A path that does not
 exist and has ``*``, ``?`` or ``[`` in it is a pattern.  No file may be given twice.
 
-Files may be compressed with gzip, and are in UTF-8 unless another encoding is given.  Encodings are
-not guessed, because a wrong guess goes unnoticed: the error names the first byte that is not UTF-8,
-the option, and a likely encoding.  XML files are read in the encoding that they declare.  Line ends
-become ``\\n``, and byte-order marks are removed.
+Files may be compressed with gzip.  They are in UTF-8, unless another encoding is given or they look
+like Latin-1 (`dbpcfg.corpus.encodings`).  XML files are read in the encoding that they declare.
+Line ends become ``\\n``, and byte-order marks are removed.
 """
 
 from __future__ import annotations
 
-import codecs
 import glob
 import gzip
 import io
@@ -20,13 +18,26 @@ import os
 import re
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from typing import BinaryIO
+from typing import BinaryIO, TypeAlias
 
+from dbpcfg.corpus.encodings import (
+    STDIN_NAME,
+    UTF8,
+    WESTERN,
+    check_encoding,
+    convert_hint,
+    decoding_error,
+    guess_notes,
+    not_utf8_error,
+    western,
+    western_stream,
+)
 from dbpcfg.corpus.readers import HEAD, formats_by_extension
 from dbpcfg.errors import DbpcfgError, MissingFileError
 from dbpcfg.io.files import os_errors
+from dbpcfg.io.log import note
 
 
 def files_to_read(paths: Iterable[str | os.PathLike[str]], format: str | None = None) -> list[str]:
@@ -159,39 +170,31 @@ _COMPRESSED = {
 _BOM = b"\xef\xbb\xbf"
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _DECLARED = re.compile(rb"""\s*<\?xml\b[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._-]+)["']""")
-_UTF8 = "utf-8"
 _NOT_DECODED = re.compile("[\udc80-\udcff]")
 """Surrogates that stand for bytes which could not be decoded."""
-_HIGH = bytes(range(128, 256))
-_CONTROLS = bytes(range(128, 160))  # of ISO-8859-1; letters in Windows' encodings
 
 
 def display_name(path: str) -> str:
     """The name of a path in messages, even if it is not valid Unicode."""
-    return "<stdin>" if path == STDIN else path.encode("utf-8", "backslashreplace").decode()
+    return STDIN_NAME if path == STDIN else path.encode("utf-8", "backslashreplace").decode()
 
 
-def check_encoding(encoding: str | None) -> str | None:
-    """The normalised name of a text encoding, or an error if it does not exist."""
-    if encoding is None:
-        return None
-    try:
-        codec = codecs.lookup(encoding)
-        "".encode(encoding)  # fails for codecs such as hex, which do not encode text
-    except (LookupError, ValueError):
-        raise DbpcfgError(
-            f"there is no encoding {encoding!r}; common ones are utf-8, iso-8859-1, windows-1252, "
-            "utf-16, big5, gb18030, euc-jp, koi8-r"
-        ) from None
-    return codec.name
+OnGuess: TypeAlias = Callable[[str, str], None]
+"""Called with the name of a file that is not UTF-8 and the encoding that it is read in."""
 
 
-def load_text(path: str, encoding: str | None = None) -> str:
+def note_guess(name: str, encoding: str) -> None:
+    """Log that a file is read in an encoding that nobody gave."""
+    for text in guess_notes({name: encoding}):
+        note(text)
+
+
+def load_text(path: str, encoding: str | None = None, on_guess: OnGuess = note_guess) -> str:
     """Read the text of a file; line ends become single newlines.
 
     ``path``: the file, plain or compressed with gzip, or ``-`` for standard input.
-    ``encoding``: UTF-8 if not given, or what an XML file declares. If ``"utf-8"`` is given, errors
-    do not suggest another encoding.
+    ``encoding``: if not given, what an XML file declares, or else UTF-8, or Latin-1 if the file
+    looks like it. If ``"utf-8"`` is given, errors do not suggest another encoding.
     """
     name = display_name(path)
     encoding = check_encoding(encoding)
@@ -204,13 +207,15 @@ def load_text(path: str, encoding: str | None = None) -> str:
     if data.startswith(GZIP):
         with os_errors(name, hint="is the gzip file damaged or cut off?"):
             data = gzip.decompress(data)
-    text = _decoded(data, name, encoding)
+    text = _decoded(data, name, encoding, on_guess)
     if not text.strip():
         raise DbpcfgError(f"{name}: the file is empty; leave it out, or get it again")
     return text
 
 
-def text_lines(path: str, encoding: str | None = None) -> Iterator[str]:
+def text_lines(
+    path: str, encoding: str | None = None, on_guess: OnGuess = note_guess
+) -> Iterator[str]:
     """Yield the lines of a file, as `load_text` reads them."""
     name = display_name(path)
     encoding = check_encoding(encoding)
@@ -221,14 +226,14 @@ def text_lines(path: str, encoding: str | None = None) -> Iterator[str]:
             raise DbpcfgError(f"{name}: the file is empty; leave it out, or get it again")
         lines = as_text(file, encoding, stack)
         with os_errors(name, hint="is the gzip file damaged or cut off?"):
-            yield from checked_lines(lines, name, encoding)
+            yield from checked_lines(lines, path, encoding, on_guess)
 
 
 def read_head(path: str, encoding: str | None = None) -> str:
     """The beginning of a file, without what cannot be decoded."""
     with os_errors(display_name(path), hint="is the path right?"), ExitStack() as stack:
         _, head = open_unpacked(path, stack)
-    return head.decode(encoding or _UTF8, "ignore").removeprefix("\ufeff")
+    return head.decode(encoding or UTF8, "ignore").removeprefix("\ufeff")
 
 
 def open_unpacked(path: str, stack: ExitStack) -> tuple[BinaryIO, bytes]:
@@ -253,24 +258,43 @@ def peek(file: BinaryIO) -> bytes:
 
 def as_text(file: BinaryIO, encoding: str | None, stack: ExitStack) -> io.TextIOWrapper:
     """Decode a file; bytes that cannot be decoded become surrogates, for `checked_lines`."""
-    codec = "utf-8-sig" if encoding in (None, _UTF8) else encoding
+    codec = "utf-8-sig" if encoding in (None, UTF8) else encoding
     lines = io.TextIOWrapper(file, encoding=codec, errors="surrogateescape")
     stack.callback(lines.detach)  # or standard input would be closed with it
     return lines
 
 
-def checked_lines(lines: Iterable[str], name: str, encoding: str | None) -> Iterator[str]:
-    """Yield the lines of `as_text`; raise an error for a line that could not be decoded."""
+def checked_lines(
+    lines: Iterable[str], path: str, encoding: str | None, on_guess: OnGuess = note_guess
+) -> Iterator[str]:
+    """Yield the lines of `as_text`; raise an error for a line that could not be decoded.
+
+    ``path``: the file that they are from.
+    """
+    name, guess = display_name(path), None
     for number, line in enumerate(lines, start=1):
         if "\0" in line:
             raise binary_file_error(name, number)
-        if not line.isascii() and (byte := _NOT_DECODED.search(line)):
-            if encoding not in (None, _UTF8):
+        if not line.isascii() and (guess or _NOT_DECODED.search(line)):
+            if encoding not in (None, UTF8):
                 raise decoding_error(name, number, encoding)
-            sample = line.encode(errors="surrogateescape")
-            fixed = encoding is not None
-            raise not_utf8_error(name, number, ord(byte[0]) - 0xDC00, sample, fixed=fixed)
+            data = line.encode(errors="surrogateescape")
+            if guess is None and encoding is None and (guess := _guessed(path, data)):
+                on_guess(name, guess)
+            try:
+                line = data.decode(WESTERN if guess else UTF8)
+            except UnicodeDecodeError as error:
+                wrong, fixed = data[error.start], encoding is not None
+                raise not_utf8_error(name, number, wrong, data, fixed=fixed) from None
         yield line
+
+
+def _guessed(path: str, line: bytes) -> str | None:
+    """The encoding of a file in which this line is the first that is not UTF-8."""
+    if path == STDIN:
+        return western(line)
+    with ExitStack() as stack:
+        return western_stream(open_unpacked(path, stack)[0])
 
 
 def standard_input() -> BinaryIO:
@@ -288,40 +312,6 @@ def binary_file_error(name: str, line: int) -> DbpcfgError:
     )
 
 
-def not_utf8_error(
-    name: str, line: int, byte: int, sample: bytes = b"", *, fixed: bool = False
-) -> DbpcfgError:
-    """The error about a byte that is not UTF-8.
-
-    ``fixed``: whether the user chose UTF-8, so that the file has to be converted.
-    """
-    likely = _likely_encoding(sample or bytes([byte]))
-    option = f"give its encoding, perhaps --encoding {likely} (in Python encoding={likely!r}), or "
-    return DbpcfgError(
-        f"{name}:{line}: found the byte 0x{byte:02x}, which is not UTF-8; "
-        f"{'' if fixed else option}{_convert(likely.upper(), name)}"
-    )
-
-
-def decoding_error(name: str, line: int, encoding: str) -> DbpcfgError:
-    """The error about bytes that are not in the encoding that was given."""
-    return DbpcfgError(f"{name}:{line}: found bytes that are not {encoding}; is --encoding right?")
-
-
-def _likely_encoding(data: bytes) -> str:
-    high = len(data) - len(data.translate(None, _HIGH))
-    if 10 * high > 3 * len(data) and len(data) > 20:  # most letters are not ASCII
-        for encoding in ("big5", "gb18030", "euc-jp", "shift-jis", "euc-kr"):
-            try:
-                text = data[: len(data) // 2 * 2].decode(encoding)
-            except UnicodeDecodeError:
-                continue
-            if 10 * sum(character > "\u3000" for character in text) > 3 * len(text):
-                return encoding
-        return "windows-1251"
-    return "windows-1252" if len(data.translate(None, _CONTROLS)) < len(data) else "iso-8859-1"
-
-
 def _check_head(data: bytes, name: str, encoding: str | None) -> None:
     """Raise an error if a file is compressed, or in UTF-16 where UTF-8 is expected."""
     for magic, program in _COMPRESSED.items():
@@ -330,35 +320,41 @@ def _check_head(data: bytes, name: str, encoding: str | None) -> None:
                 f"{name}: found a file packed with {program}, expected text, plain or gzip; "
                 "unpack it first"
             )
-    if encoding in (None, _UTF8) and data.startswith(_UTF16):
+    if encoding in (None, UTF8) and data.startswith(_UTF16):
         option = "give --encoding utf-16 (in Python encoding='utf-16'), or "
         raise DbpcfgError(
             f"{name}: found UTF-16, expected UTF-8; "
-            f"{'' if encoding else option}{_convert('UTF-16', name)}"
+            f"{'' if encoding else option}{convert_hint('UTF-16', name)}"
         )
 
 
-def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
+def _decoded(
+    data: bytes, name: str, encoding: str | None = None, on_guess: OnGuess = note_guess
+) -> str:
     _check_head(data, name, encoding)
     if encoding is None and (declared := _DECLARED.match(data)):
         try:
             encoding = check_encoding(declared[1].decode())
         except DbpcfgError as error:
             raise DbpcfgError(f"{name}:1: {error}, and --encoding can name another") from None
-    if encoding in (None, _UTF8):
+    if encoding in (None, UTF8):
         data = data.removeprefix(_BOM)
     nul = -1 if encoding is not None and encoding[:5] in ("utf-1", "utf-3") else data.find(b"\0")
     if nul >= 0:
         raise binary_file_error(name, _line(data, nul))
     try:
-        text = data.decode(encoding or _UTF8)
+        text = data.decode(encoding or UTF8)
     except UnicodeDecodeError as error:
         line = _line(data, error.start)
-        if encoding in (None, _UTF8):
+        if encoding not in (None, UTF8):
+            raise decoding_error(name, line, str(encoding)) from error
+        guess = western(data, error.start) if encoding is None else None
+        if guess is None:
             sample = data[max(0, error.start - 2000) : error.start + 2000]
             fixed = encoding is not None
             raise not_utf8_error(name, line, data[error.start], sample, fixed=fixed) from error
-        raise decoding_error(name, line, str(encoding)) from error
+        on_guess(name, guess)
+        text = _decoded(data, name, WESTERN)
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     return text
@@ -366,8 +362,3 @@ def _decoded(data: bytes, name: str, encoding: str | None = None) -> str:
 
 def _line(data: bytes, offset: int) -> int:
     return data.count(b"\n", 0, offset) + 1
-
-
-def _convert(encoding: str, name: str) -> str:
-    file = "FILE" if name == display_name(STDIN) else os.path.basename(name)
-    return f"convert it with `iconv -f {encoding} -t UTF-8 {file} > NEW`"

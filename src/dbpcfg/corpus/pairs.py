@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, TypeAlias
 
+from dbpcfg.corpus.encodings import guess_notes
 from dbpcfg.corpus.loading import STDIN, display_name, files_to_read, load_text, text_lines
 from dbpcfg.corpus.readers.table import (
     cell_count,
@@ -26,6 +27,7 @@ from dbpcfg.corpus.readers.table import (
 )
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.log import note
 from dbpcfg.io.tables import plural
 
 GOOD, BAD, PARADIGM = "sentence_good", "sentence_bad", "UID"
@@ -53,21 +55,24 @@ def read_pairs(
     bad: str | None = None,
     paradigm: str | None = None,
     encoding: str | None = None,
+    on_note: Callable[[str], None] = note,
 ) -> list[MinimalPair]:
     """Read files, directories and patterns.
 
     ``good``, ``bad``, ``paradigm``: columns of tables, or keys of JSON lines; BLiMP's by default.
+    ``on_note``: called with a note if files are not UTF-8 and no encoding was given.
     """
     if (good is None) != (bad is None):
         raise DbpcfgError("give both --good and --bad, or neither (in Python good= and bad=)")
     names = (good or GOOD, bad or BAD, paradigm)
     all_pairs: list[MinimalPair] = []
+    guessed: dict[str, str] = {}
     for path in _files(paths):
         kind = kind_by_ending(path)
         if kind is not None:
-            pairs = _of_table(text_lines(path, encoding), path, names)
+            pairs = _of_table(text_lines(path, encoding, guessed.__setitem__), path, names)
         else:
-            text = load_text(path, encoding)
+            text = load_text(path, encoding, guessed.__setitem__)
             if text.lstrip().startswith("{"):
                 pairs = _of_json(text, path, names)
             elif good is not None:
@@ -78,17 +83,21 @@ def read_pairs(
         if not read:
             raise DbpcfgError(f"{display_name(path)}: there is no pair in this file")
         all_pairs += read
+    for guess in guess_notes(guessed):
+        on_note(guess)
     return all_pairs
 
 
-def pairs_for(pairs: PairsLike, **columns: str | None) -> list[MinimalPair]:
-    """Read paths, or check pairs; ``columns`` are arguments of `read_pairs`."""
+def pairs_for(
+    pairs: PairsLike, good: str | None = None, bad: str | None = None, paradigm: str | None = None
+) -> list[MinimalPair]:
+    """Read paths as `read_pairs`, or check pairs."""
     if isinstance(pairs, str | os.PathLike):
-        return read_pairs([pairs], **columns)
+        return read_pairs([pairs], good, bad, paradigm)
     items = list(pairs)
     paths = [item for item in items if isinstance(item, str | os.PathLike)]
     if paths and len(paths) == len(items):
-        return read_pairs(paths, **columns)
+        return read_pairs(paths, good, bad, paradigm)
     return [_pair(item, number) for number, item in enumerate(items, start=1)]
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from itertools import repeat
 from typing import Any, overload
 
+from dbpcfg.corpus.encodings import full_name, guess_notes
 from dbpcfg.corpus.loading import (
     check_plain_text,
     display_name,
@@ -38,6 +39,7 @@ from dbpcfg.corpus.readers import (
 from dbpcfg.corpus.sentence import Sentence, looks_empty, looks_like_identifier
 from dbpcfg.corpus.sentencelist import SentenceList
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.log import note
 from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import Column, Table, data_frame, html, plural, shortened
 from dbpcfg.trees.tree import Tree
@@ -76,6 +78,8 @@ class Corpus:
     """Counts of what was modified, such as ``{"constituents with gaps": 2}``."""
     suspicious: dict[str, int] = field(default_factory=dict)
     """Counts of words that may not be words."""
+    guessed: dict[str, str] = field(default_factory=dict)
+    """The encodings of files that are not UTF-8, if none was given."""
 
     def __len__(self) -> int:
         return len(self.sentences)
@@ -133,7 +137,8 @@ class Corpus:
     def summary(self) -> str:
         """Describe what was read, left out and modified, and what is suspicious."""
         tokens = sum(len(sentence.words) for sentence in self.sentences)
-        formats = ", ".join(dict.fromkeys(self.formats))
+        encodings = map(full_name, self.guessed.values())
+        formats = ", ".join(dict.fromkeys([*self.formats, *encodings]))
         source = self.sources[0] if len(self.sources) == 1 else f"{len(self.sources):,} files"
         size = f"{plural(len(self), 'sentence')} ({plural(tokens, 'token')})"
         read = f"Read {size} from {source} ({formats})."
@@ -146,7 +151,11 @@ class Corpus:
         )
 
     def notes(self) -> Iterator[str]:
-        """The summary, if anything was left out or modified, and the first skipped parts."""
+        """The summary, if anything was left out or modified, and the first skipped parts.
+
+        Before them, which files are not UTF-8.
+        """
+        yield from guess_notes(self.guessed)
         if self.removed or self.modified or self.suspicious:
             yield self.summary()
         if self.suspicious and "penn" in self.formats:
@@ -197,7 +206,8 @@ def read(
         ``"error"``, or ``"skip"`` to skip broken trees, sentences and lines and list them in
         `Corpus.skipped`.
     encoding
-        The encoding of the files; UTF-8 if not given, or what an XML file declares.
+        The encoding of the files; if not given, what an XML file declares, or else UTF-8, or
+        Latin-1 for files that look like it (`Corpus.guessed`).
     bracketed
         Whether plain text has constituents in square brackets; it is then not mistaken for JSON.
     progress
@@ -224,6 +234,7 @@ def read(
     sentences = SentenceList()
     formats: list[str] = []
     sources: list[Source] = []
+    guessed: dict[str, str] = {}
     shown_files = counted(files, "files read", len(files), quiet if progress is None else True)
     for number, file in enumerate(shown_files):
         source = Source(
@@ -242,13 +253,14 @@ def read(
         if line_reader := _read_by_line(file, format, encoding):
             actual, read_lines = line_reader
         else:
-            content = load_text(file, encoding)
+            content = load_text(file, encoding, guessed.__setitem__)
             actual = format or _detect(file, content, bracketed)
         formats.append(actual)
         _check_choices(actual, source)
         try:
             if line_reader:
-                sentences.extend(read_lines(text_lines(file, encoding), source))
+                lines = text_lines(file, encoding, guessed.__setitem__)
+                sentences.extend(read_lines(lines, source))
             else:
                 sentences.extend(readers[actual].read(content, source))
         except DbpcfgError as error:
@@ -273,6 +285,8 @@ def read(
             f"{' and others' if len(names) > 3 else ''}: {left_out}"
             f"{f'; first: {skipped[0]}' if skipped else ''}{_likely_format(actual, content)}"
         )
+    for text_of_note in guess_notes(guessed):
+        note(text_of_note)
     if not empty_elements:
         totals.suspicious.update(dict(_suspicious(sentences)))
     return Corpus(
@@ -287,6 +301,7 @@ def read(
         skipped,
         dict(totals.modified),
         dict(totals.suspicious),
+        guessed,
     )
 
 

@@ -19,12 +19,13 @@ from __future__ import annotations
 import io
 import math
 import os
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate, pairwise
 from numbers import Integral
 from typing import Any, NamedTuple
 
+from dbpcfg.corpus.encodings import guess_notes
 from dbpcfg.corpus.loading import display_name, load_text
 from dbpcfg.corpus.preprocessing import Preprocessing
 from dbpcfg.corpus.readers.table import (
@@ -39,6 +40,7 @@ from dbpcfg.corpus.readers.text import MAX_WORDS
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.tokens import ends_sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.io.log import note
 
 _WHICH_KIND = "; is it CSV (--table csv) or TSV (--table tsv)?"
 
@@ -103,16 +105,24 @@ def kind_of_table(path: str, kind: TableKind | None = None) -> TableKind:
 
 
 def read_stimuli(
-    path: str, kind: TableKind | None = None, encoding: str | None = None, quotes: bool = True
+    path: str,
+    kind: TableKind | None = None,
+    encoding: str | None = None,
+    quotes: bool = True,
+    on_note: Callable[[str], None] = note,
 ) -> Stimuli:
     """Read a table.
 
     ``path``: a file, plain or compressed with gzip, or ``-`` for standard input.
-    ``encoding``: UTF-8 if not given.
+    ``encoding``: if not given, UTF-8, or Latin-1 if the file looks like it.
     ``quotes``: whether cells may be quoted; if not, quotes are ordinary characters.
+    ``on_note``: called with a note if the file is not UTF-8 and no encoding was given.
     """
     kind, source = kind_of_table(path, kind), display_name(path)
-    text = load_text(path, encoding).rstrip("\n")
+    guessed: dict[str, str] = {}
+    text = load_text(path, encoding, guessed.__setitem__).rstrip("\n")
+    for guess in guess_notes(guessed):
+        on_note(guess)
     rows = list(table_rows(io.StringIO(text, newline="\n"), kind, quotes))
     names = tuple(rows[0].cells)
     for number, row in enumerate(rows):

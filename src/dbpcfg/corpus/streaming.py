@@ -10,12 +10,14 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 
+from dbpcfg.corpus.encodings import check_encoding, guess_notes
 from dbpcfg.corpus.loading import (
     GZIP,
     STDIN,
+    OnGuess,
     as_text,
-    check_encoding,
     check_plain_text,
     checked_lines,
     display_name,
@@ -45,18 +47,29 @@ def stream(
 ) -> Iterator[Sentence | None]:
     """Yield sentences one by one, and None for each blank line of plain text.
 
-    ``on_note``: called with notes about files that are read as a whole.
+    ``on_note``: called with notes about encodings, and about files that are read as a whole.
     ``bracketed``: see `dbpcfg.corpus.reading.read`.
     """
     format = check_format(format)
     encoding = check_encoding(encoding)
+    first: list[str] = []
+    others: dict[str, str] = {}
+
+    def on_guess(name: str, encoding: str) -> None:
+        """Say it of the first file at once, of all others together."""
+        if not first:
+            first.append(name)
+            on_note(guess_notes({name: encoding})[0])
+        else:
+            others[name] = encoding
+
     for path in files_to_read(paths, format):
         name = display_name(path)
         with os_errors(name), ExitStack() as stack:
             lines = _plain_text(path, format, encoding, bracketed, stack)
             is_filtered = speakers or exclude_speakers or age is not None or text is not None
             if lines is not None and not is_filtered:
-                yield from _sentences(lines, name, encoding)
+                yield from _sentences(lines, path, encoding, on_guess)
                 continue
         corpus = read(
             path,
@@ -69,9 +82,13 @@ def stream(
             encoding=encoding,
             bracketed=bracketed,
         )
-        for note in corpus.notes():
+        for name, guess in corpus.guessed.items():
+            on_guess(name, guess)
+        for note in replace(corpus, guessed={}).notes():
             on_note(note)
         yield from corpus
+    for note in guess_notes(others):
+        on_note(note)
 
 
 def _plain_text(
@@ -89,7 +106,10 @@ def _plain_text(
     return as_text(file, encoding, stack) if format == "text" else None
 
 
-def _sentences(lines: Iterable[str], name: str, encoding: str | None) -> Iterator[Sentence | None]:
-    for number, line in enumerate(checked_lines(lines, name, encoding), start=1):
+def _sentences(
+    lines: Iterable[str], path: str, encoding: str | None, on_guess: OnGuess
+) -> Iterator[Sentence | None]:
+    name = display_name(path)
+    for number, line in enumerate(checked_lines(lines, path, encoding, on_guess), start=1):
         words = tuple(line.split())
         yield Sentence(words, source=name, line=number) if words else None
