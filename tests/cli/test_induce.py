@@ -91,6 +91,11 @@ def test_starting_from_another_run(corpus_folder, tmp_path, call):
     table = call("show", out)[0].split("Before and after\n")[1]
     assert "other" in table
     assert "before_and_after" in json.loads(call("show", out, "--format", "json")[0])
+    small, model = tmp_path / "small", first / "model.npz"
+    _, said = call("induce", new, "--out", small, "--start", model, "--iterations", 5)
+    assert f"starts from {model}, which knows" in said
+    assert "before_and_after" in json.loads(call("show", small, "--format", "json")[0])
+    assert read_configuration(small).start["run"] == str(model)
     lower = tmp_path / "lower"
     call("induce", new, "--out", lower, "--start", first, "--lowercase", "--iterations", 5)
     assert read_configuration(lower).preprocessing.lowercase

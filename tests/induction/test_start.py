@@ -10,13 +10,18 @@ from dbpcfg.corpus.encoded import Vocabulary
 from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
+from dbpcfg.grammar.lowrank import Factors
 from dbpcfg.grammar.pcfg import Grammar
 from dbpcfg.induction.directory import finished_run, read_configuration, read_start
 from dbpcfg.induction.induce import induce, resume
+from dbpcfg.induction.learners import learner_of
+from dbpcfg.induction.learners.network import Shape, factors_of, forward, network_of, views
 from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.start import Start, before_and_after, save_start
-from dbpcfg.model.model import Model
+from dbpcfg.model.files import load
+from dbpcfg.model.model import Model, unknown_mass
+from dbpcfg.numerics.philox import Purpose, stream
 from dbpcfg.trees.brackets import read_tree
 from tests.induction.small import SENTENCES, written
 
@@ -200,6 +205,94 @@ def test_a_run_that_is_not_finished_is_no_start(before, tmp_path):
     staged(before, tmp_path / "run", should_stop=lambda: True, checkpoint=0)
     with pytest.raises(DbpcfgError, match="is not finished"):
         induce(NEW, start=tmp_path / "run")
+
+
+def test_a_model_file_is_enough(before, tmp_path):
+    """Chains begin with its grammar; of the run, only the network and its options are missing."""
+    run, path = before
+    shutil.copy(path / "model.npz", tmp_path / "published.npz")
+    name, settings = str(tmp_path / "published.npz"), run.configuration.model
+    plans = [InductionPlan(start=one) for one in (name, load(name), path)]
+    from_file, from_model, from_run = (plan.learned for plan in plans)
+    assert (from_file.run, from_model.run) == (name, "a model in memory")
+    assert from_file.digest == from_model.digest
+    assert from_file.words == from_run.words
+    for plan in plans:
+        assert plan.learner == settings.learner.name
+        assert (plan.model.categories, plan.model.depth) == (settings.categories, settings.depth)
+        assert plan.preprocessing["lowercase"] is False
+    if settings.learner.name == "neural":
+        assert plans[0].learner_options["rank"] == settings.learner.rank
+        first = settings.learner.grammar_of(
+            from_file.arrays["parameters"], settings, run.grammar.vocabulary
+        )
+        for here, there in zip(first.factors, run.grammar.factors, strict=True):
+            assert np.allclose(here, there, rtol=1e-6, atol=1e-9)
+    else:
+        for array, values in from_run.arrays.items():
+            assert np.array_equal(from_file.arrays[array], values)
+
+
+def test_a_run_from_a_model_file(before, tmp_path):
+    """With the options that a model does not have, it is the run that starts from the run."""
+    learner = before[0].configuration.model.learner
+    given = {**vars(learner), "precision": before[0].configuration.model.precision}
+    run = staged((before[0], before[1] / "model.npz"), tmp_path / "run", **given)
+    assert run.configuration.start["run"] == str(before[1] / "model.npz")
+    assert finished_run(tmp_path / "run").configuration == run.configuration
+    if learner.name != "neural":
+        expected = staged(before, None)
+        assert list(map(str, run.trees())) == list(map(str, expected.trees()))
+        assert [c.logs for c in run.chains] == [c.logs for c in expected.chains]
+
+
+def test_shares_follow_from_the_probabilities_of_unknown_words():
+    rng = np.random.default_rng(1)
+    K, words = 3, ("a", "b")
+    rows = rng.dirichlet(np.ones(K * K + 2), size=K)
+    grammar = Grammar(
+        np.full(K, 1 / K), rows[:, : K * K].reshape(K, K, K), rows[:, K * K :], Vocabulary(words)
+    )
+    expansions = np.array([1000.0, 0.0, 7.0])
+    unknown = unknown_mass(expansions, 0.3, grammar.rules_per_category)
+    model = Model(grammar, 2, Preprocessing(), unknown)
+    start = Start.of_model(model, "model", learner_of(grammar))
+    expected = expansions * grammar.lexical_mass
+    assert np.allclose(start.share, expected / expected.sum(), rtol=1e-9, atol=1e-12)
+
+
+def test_a_network_that_gives_a_grammar():
+    shape, rng = Shape(3, 6, 5, 7), np.random.default_rng(2)
+    draw = lambda *size: rng.dirichlet(np.full(size[-1], 0.2), size=size[:-1])  # noqa: E731
+    factors = Factors(draw(9), draw(3, 5), draw(5, 9).T, draw(5, 9).T, draw(6, 7))
+    numbers = stream(0, 0, 0, Purpose.NETWORK)
+    found = factors_of(forward(views(network_of(factors, shape, numbers), shape), 3))
+    for here, there in zip(found, factors, strict=True):
+        assert np.allclose(here, there, rtol=1e-9, atol=1e-12)
+    with pytest.raises(DbpcfgError, match=r"a model of 9 categories .* embeddings of 4 numbers"):
+        network_of(factors, shape._replace(width=4), numbers)
+
+
+def test_what_is_no_model(before, tmp_path):
+    (tmp_path / "rules.pcfg").write_text("X0 -> X0 X0 [0.5] | 'a' [0.5]\n", encoding="utf-8")
+    (tmp_path / "text.txt").write_text("the dog ran\n", encoding="utf-8")
+    np.savez(tmp_path / "arrays.npz", a=np.ones(1))
+    for name, message in {
+        "rules.pcfg": "has no probabilities for unknown words",
+        "text.txt": "is text, not a model: give a run, a model file",
+        "arrays.npz": "not a dbpcfg model file",
+        "missing.npz": "No such file",
+        "missing": "does not exist",
+    }.items():
+        with pytest.raises(DbpcfgError, match=message):
+            induce(NEW, start=tmp_path / name)
+    with pytest.raises(DbpcfgError, match="not a dbpcfg model file"):
+        induce(NEW, start=before[1] / "corpus.npz")
+    with pytest.raises(DbpcfgError, match="K = 9 was asked"):
+        induce(NEW, start=before[1] / "model.npz", K=9)
+    other = "gibbs" if before[0].configuration.model.learner.name == "neural" else "neural"
+    with pytest.raises(DbpcfgError, match="grammar of another kind than the learner"):
+        induce(NEW, start=before[1] / "model.npz", learner=other)
 
 
 def test_known_forms_are_in_no_class():

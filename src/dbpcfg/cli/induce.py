@@ -53,7 +53,9 @@ def induce(
     start: Annotated[
         str | None,
         typer.Option(
-            metavar="RUN", help="Start from the grammar of a finished run, with its K and learner."
+            metavar="RUN|MODEL",
+            help="Start from the grammar of a finished run or model file (.npz), with its K and "
+            "learner.",
         ),
     ] = None,
     details: Details = False,

@@ -32,6 +32,7 @@ from dbpcfg.io.log import note
 from dbpcfg.io.machine import format_bytes, memory_limit, one_blas_thread
 from dbpcfg.io.progress import Progress
 from dbpcfg.io.tables import plural
+from dbpcfg.model.model import Model
 from dbpcfg.options import (
     INDUCE,
     ExecutionKeywords,
@@ -58,7 +59,7 @@ def induce(
     learner: Learner | str = "auto",
     out: str | os.PathLike[str] | None = None,
     overwrite: bool = False,
-    start: Run | str | os.PathLike[str] | None = None,
+    start: Run | Model | str | os.PathLike[str] | None = None,
     gold: TreesLike | None = None,
     gold_sources: Sequence[str] = (),
     schedule: Schedule | None = None,
@@ -93,8 +94,9 @@ def induce(
     overwrite
         Whether a run that is in ``out`` is replaced.
     start
-        A finished run, or its directory: chains begin with the grammar of its selected chain. Its
-        K, D, learner and preprocessing are taken if not given; K cannot be another.
+        A finished run, its directory, a model or its file: chains begin with the grammar of the
+        selected chain. Its K, D, learner and preprocessing are taken if not given; K cannot be
+        another.
     gold
         Gold trees of the sentences, or of the whole treebank from which they were taken. They add
         F1 to the chains' traces and decide nothing.

@@ -16,7 +16,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.induction.auto import AUTO, TextFigures, choose, possible, reason
 from dbpcfg.induction.corpus import Lessons, within_bound
 from dbpcfg.induction.directory import check_free, finished_run
-from dbpcfg.induction.learners import Learner, learner_with
+from dbpcfg.induction.learners import Learner, learner_of, learner_with
 from dbpcfg.induction.search import (
     BUDGET,
     MAX_ITERATIONS,
@@ -27,6 +27,8 @@ from dbpcfg.induction.search import (
     rungs_of,
 )
 from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.model.files import load
+from dbpcfg.model.model import Model
 from dbpcfg.options import ModelOptions, ReadingOptions, SearchOptions
 
 if TYPE_CHECKING:
@@ -50,8 +52,8 @@ class InductionPlan:
     reading: ReadingOptions = field(default_factory=ReadingOptions)
     schedule: Schedule | None = None
     """Burn-in and length of chains in detail, instead of a number of iterations."""
-    start: Run | str | os.PathLike[str] | None = None
-    """A finished run whose grammar chains begin with. What is not given is inherited from it."""
+    start: Run | Model | str | os.PathLike[str] | None = None
+    """A finished run or a model whose grammar chains begin with. What is not given is inherited."""
     out: str | os.PathLike[str] | None = None
     """The directory of the run; None for a run in memory."""
     overwrite: bool = False
@@ -72,35 +74,43 @@ class InductionPlan:
         if self.out is not None:
             check_free(Path(self.out), self.overwrite)
 
-    def _inherited(self, start: Run | str | os.PathLike[str]) -> dict[str, Any]:
-        """The fields that change because there is a run to start from."""
+    def _inherited(self, start: Run | Model | str | os.PathLike[str]) -> dict[str, Any]:
+        """The fields that change because there is a run or a model to start from."""
         from dbpcfg.induction.start import Start
 
+        name, trees = None, None
         if isinstance(start, str | os.PathLike):
-            run, name, trees = (
-                finished_run(Path(start)),
-                os.fspath(start),
-                Path(start) / "trees.txt",
-            )
+            path, name = Path(start), os.fspath(start)
+            if path.is_dir() or not (path.exists() or path.suffix == ".npz"):
+                start, trees = finished_run(path), path / "trees.txt"
+            else:
+                start = load(path)
+        if isinstance(start, Model):
+            grammar, precision = start.grammar, None
+            old = learner_of(grammar, start.card.get("learner"))
+            learned = Start.of_model(start, name or "a model in memory", old)
+            depth, preprocessing = start.depth, start.preprocessing
         else:
-            run, name, trees = start, "a run in memory", None
-        old, model = run.configuration.model, self.model
-        learner, options = self.learner, self.learner_options
-        if learner in (AUTO, old.learner.name):
-            learner = old.learner.name
+            settings = start.configuration.model
+            grammar, precision, old = start.model.grammar, settings.precision, settings.learner
+            learned = Start.of(start, name or "a run in memory", trees)
+            depth, preprocessing = settings.depth, start.model.preprocessing
+        model, learner, options = self.model, self.learner, self.learner_options
+        if learner in (AUTO, old.name):
+            learner = old.name
             given = {name: value for name, value in options.items() if value is not None}
-            options = {**vars(old.learner), **given}
-            model = replace(model, precision=model.precision or old.precision)
+            options = {**vars(old), **given}
+            model = replace(model, precision=model.precision or precision)
         return {
             "learner": learner,
             "learner_options": options,
             "model": replace(
                 model,
-                categories=model.categories or old.categories,
-                depth=old.depth if model.depth == "auto" else model.depth,
+                categories=model.categories or grammar.categories,
+                depth=depth if model.depth == "auto" else model.depth,
             ),
-            "preprocessing": {**vars(run.model.preprocessing), **self.preprocessing},
-            "learned": Start.of(run, name, trees),
+            "preprocessing": {**vars(preprocessing), **self.preprocessing},
+            "learned": learned,
         }
 
     @property

@@ -1,6 +1,7 @@
 """What the chains of a run begin with, if they start from another run's answer: learning in stages.
 
-All chains begin with the grammar of the old run's selected chain, so categories keep their numbers.
+All chains begin with the grammar of the old run's selected chain, which is also what a model file
+has, so categories keep their numbers.
 Rules keep their probabilities. What a category has for words it has for those of the new text: a
 known word in proportion to its probability, a new one to the share that the prior gives to a word
 never seen (``model``), with u = unknown(c)::
@@ -8,7 +9,11 @@ never seen (``model``), with u = unknown(c)::
     G'[c → w] ∝ G[c → w] if w is known, u / (1 − u) if not        Σ_w G'[c → w] = Σ_w G[c → w]
 
 Known words that the new text does not have are left out. Of a neural grammar all parameters are
-kept, and those that belong to new words are initialised as usual; the optimiser starts afresh.
+kept, and those that belong to new words are initialised as usual; the optimiser starts afresh. A
+model file has no network, so one is made that gives its grammar (``learners.network``).
+
+How often words had each category is counted in the trees of a run. A model file tells it by its
+probabilities of unknown words, as u = β / (n + β (rules + 1)) if c was expanded n times.
 """
 
 from __future__ import annotations
@@ -34,6 +39,7 @@ from dbpcfg.numerics.kernels import Floats, Longs
 from dbpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
+    from dbpcfg.induction.learners import Learner
     from dbpcfg.induction.run import Run
 
 FORMAT, VERSION = "dbpcfg start", 1
@@ -47,12 +53,12 @@ class Start:
     """What a run has learned, for another one to start from."""
 
     run: str
-    """Where it is from."""
+    """Where it is from: a run, or a model."""
     words: tuple[str, ...] = field(compare=False)
     arrays: dict[str, Floats] = field(compare=False)
     """The learner's arrays: ``Learner.START``."""
     share: Floats = field(compare=False)
-    """``[c]``: the share of words that had category c in the old run's trees."""
+    """``[c]``: the share of words that had category c in the trees of the old run."""
     digest: str = ""
 
     def __post_init__(self) -> None:
@@ -80,6 +86,27 @@ class Start:
                         words[numbers[label]] += 1
         arrays = settings.learner.warm_start(run.best.state, model)
         return cls(name, model.grammar.vocabulary.words, arrays, words / words.sum())
+
+    @classmethod
+    def of_model(cls, model: Model, name: str, learner: Learner) -> Self:
+        """What a model has learned.
+
+        ``name``: its file.
+        ``learner``: of the kind that it was learned with.
+        """
+        assert model.unknown is not None
+        seen = model.unknown > 0
+        if not seen.any():
+            raise DbpcfgError(
+                f"{name} has no probabilities for unknown words, so nothing can be learned from it "
+                "of words that it does not know: start from a run or a model file (.npz) of one"
+            )
+        grammar = model.grammar
+        expansions = np.zeros(grammar.categories)
+        expansions[seen] = 1 / model.unknown[seen] - (grammar.rules_per_category + 1)
+        words = expansions.clip(0) * grammar.lexical_mass
+        arrays = learner.warm_start(None, model)
+        return cls(name, grammar.vocabulary.words, arrays, words / words.sum())
 
     def table(self) -> dict[str, str]:
         """The table ``[start]`` of ``config.toml``."""

@@ -86,6 +86,11 @@ class Learner(LearnerOptions):
     START: ClassVar[tuple[str, ...]] = (*Grammar.ARRAYS, "unknown")
     """The arrays that another run can start from."""
 
+    @classmethod
+    def of_grammar(cls, grammar: Grammar) -> Learner:
+        """A learner of grammars that are like this one."""
+        return cls()
+
     def suited_to(self, text: TextFigures, preprocessing: Preprocessing) -> Learner:
         """The same learner, with whatever is left to the text decided by it."""
         return self
@@ -127,8 +132,8 @@ class Learner(LearnerOptions):
         assert settings.start is not None
         settings.start.check(self.START, settings.categories, self.name)
 
-    def warm_start(self, state: State, model: Model) -> dict[str, Floats]:
-        """The arrays of `START`, of a chain in its last state and its model."""
+    def warm_start(self, state: State | None, model: Model) -> dict[str, Floats]:
+        """The arrays of `START`, of a chain in its last state and its model, or of a model only."""
         assert model.unknown is not None
         return {**model.grammar.arrays(), "unknown": model.unknown}
 
@@ -260,6 +265,12 @@ learners: Registry[type[Learner]] = Registry(
     },
     also=["auto"],
 )
+
+
+def learner_of(grammar: Grammar, name: object = None) -> Learner:
+    """A learner whose grammars are like this one; the one of that name, if it is such a learner."""
+    able = [one for one in learners.names() if learners[one].grammar_kind is type(grammar)]
+    return learners[str(name) if name in able else able[0]].of_grammar(grammar)
 
 
 def learner_with(given: Learner | str, options: Mapping[str, Any]) -> Learner:

@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.lowrank import Factors
 from dbpcfg.induction.learners.expectation import uniforms
 from dbpcfg.numerics.kernels import Floats, Longs
@@ -92,6 +93,29 @@ def initial_parameters(shape: Shape, numbers: Stream) -> Floats:
             array[:] = 0.0
         else:
             array[:] = (2.0 * array - 1.0) * math.sqrt(6.0 / sum(array.shape))
+    return found
+
+
+def network_of(factors: Factors, shape: Shape, numbers: Stream) -> Floats:
+    """A network that gives a grammar: all layers as at first, but for the last ones.
+
+    The last layers are the nearest to the first ones that give log p + log n, with n outcomes: new
+    ones, whose logits are about 0, are as probable as they would be if all were alike. There are
+    such layers if there are not more categories than numbers in an embedding.
+    """
+    found = initial_parameters(shape, numbers)
+    P = views(found, shape)
+    tapes = forward(P, shape.phrases).tapes
+    for name, p in factors._asdict().items():
+        rows, out, bias = tapes[name][-1], P[f"{name}.out"], P[f"{name}.out.bias"]
+        wanted = np.log(np.maximum(np.atleast_2d(p), LEAST)) + math.log(p.shape[AXIS[name]])
+        out += np.linalg.lstsq(rows, wanted - rows @ out - bias, rcond=None)[0]
+    given = factors_of(forward(P, shape.phrases))
+    if not all(np.allclose(x, y, rtol=1e-3, atol=1e-6) for x, y in zip(given, factors)):
+        raise DbpcfgError(
+            f"a model of {shape.phrases + shape.word_categories} categories has more in it than "
+            f"a network with embeddings of {shape.width} numbers: start from the run instead"
+        )
     return found
 
 

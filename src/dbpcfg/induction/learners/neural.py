@@ -50,6 +50,7 @@ from dbpcfg.induction.learners.network import (
     factors_of,
     forward,
     initial_parameters,
+    network_of,
     slopes_of,
     views,
 )
@@ -146,6 +147,13 @@ class Neural(NeuralOptions, Learner):
     grammar_kind: ClassVar[type[Grammar]] = LowRankGrammar
     START: ClassVar[tuple[str, ...]] = ("parameters", "shape")
 
+    @classmethod
+    def of_grammar(cls, grammar: Grammar) -> Learner:
+        """One with as many word categories, and of the same rank."""
+        assert isinstance(grammar, LowRankGrammar)
+        K, R, P = grammar.categories, grammar.factors.rank, len(grammar.factors.emission)
+        return cls(rank=0 if R == K else R, word_categories=0 if _word_categories(K) == P else P)
+
     def maximises(self, settings: ChainSettings) -> str:
         """The log-likelihood, unless Z is left out."""
         return "" if self.exact or settings.depth is None else "objective"
@@ -219,7 +227,7 @@ class Neural(NeuralOptions, Learner):
     def shape(self, settings: ChainSettings, vocabulary: Vocabulary) -> Shape:
         """The size of the network: N, P, R and W."""
         K = settings.categories
-        P = self.word_categories or min(K - 1, round(2 * K / 3))
+        P = self.word_categories or _word_categories(K)
         return Shape(K - P, P, self.rank or K, len(vocabulary))
 
     def needed_bytes(self, settings: ChainSettings, corpus: Encoded) -> tuple[int, int]:
@@ -260,15 +268,19 @@ class Neural(NeuralOptions, Learner):
                 f"word_categories and rank out"
             )
 
-    def warm_start(self, state: State, model: Model) -> dict[str, Floats]:
-        """The network after its last iteration."""
-        assert isinstance(state, NetworkState)
-        assert state.network is not None
+    def warm_start(self, state: State | None, model: Model) -> dict[str, Floats]:
+        """The network after its last iteration, or one that gives the grammar of a model."""
         grammar = model.grammar
-        assert isinstance(grammar, LowRankGrammar)
+        if not isinstance(grammar, LowRankGrammar):
+            return super().warm_start(state, model)
         N, R, K = grammar.factors.phrases, grammar.factors.rank, grammar.categories
         shape = Shape(N, K - N, R, len(grammar.vocabulary))
-        parameters = state.network.answer.astype(np.float64)
+        if state is None:
+            parameters = network_of(grammar.factors, shape, stream(0, 0, 0, Purpose.NETWORK))
+        else:
+            assert isinstance(state, NetworkState)
+            assert state.network is not None
+            parameters = state.network.answer.astype(np.float64)
         return {"parameters": parameters, "shape": np.array(shape, dtype=np.float64)}
 
     def grammar_of(
@@ -462,6 +474,11 @@ class Neural(NeuralOptions, Learner):
             except GrammarError:
                 raise ArchiveError(f"network_{name} has numbers that are too large") from None
         return NetworkState(iteration, grammar, beta, network=network)
+
+
+def _word_categories(K: int) -> int:
+    """How many of K categories are for words, if nothing is asked for."""
+    return min(K - 1, round(2 * K / 3))
 
 
 @dataclass(frozen=True)
