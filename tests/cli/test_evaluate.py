@@ -184,6 +184,15 @@ def _data(name: str) -> Path:
     return Path(folder) / name
 
 
+def test_a_label_that_no_phrase_has(call, files):
+    """As in treebanks of other languages."""
+    arguments = ("evaluate", files / "gold.mrg", "--baseline", "right")
+    said = call(*arguments, "--category", "np")[0]
+    (note,) = [line for line in said.splitlines() if line.startswith("no gold phrase is called np")]
+    assert "NP" in note.partition("; --category chooses another label, of ")[2].split(", ")
+    assert "no gold phrase" not in call(*arguments)[0]
+
+
 def test_intervals_and_labels_only_where_there_are_any(call, files):
     plain = call("evaluate", files / "gold.mrg", files / "predicted.trees", "--intervals")[0]
     assert "95% intervals by bootstrap over sentences" in plain

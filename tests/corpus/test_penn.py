@@ -7,7 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dbpcfg.corpus.readers import format_by_content
+from dbpcfg.corpus.reading import read
+from dbpcfg.corpus.sentence import punctuation_mask
 from dbpcfg.errors import TreeSyntaxError
+from dbpcfg.evaluation.evaluate import evaluate
 from dbpcfg.trees.brackets import read_tree
 from dbpcfg.trees.tree import Tree
 from tests.corpus.helpers import read_as, texts, trees_as
@@ -192,6 +195,50 @@ def test_comments():
         (6, "(np (prop 7_e_Meio))"),
     ]
     assert source.removed == {"comments": 3}
+
+
+def test_comments_of_other_treebanks():
+    text = '%% Sent 1\n(S (N <s>)\n (V y))\n<s id="2">\n(S (N a)\n(V <b>))\n</s>\n'
+    assert format_by_content(text) == format_by_content(text[10:]) == "penn"
+    assert format_by_content("<s>\n" + text) == "penn"
+    sentences, source = read_as("penn", text)
+    assert [(s.line, s.words) for s in sentences] == [(2, ("<s>", "y")), (5, ("a", "<b>"))]
+    assert source.removed == {"comments": 3}
+
+
+FLORESTA = """\
+#1 CF1-1 Um renascer curioso
+(UTT+np
+\t(>N+art Um)
+\t(H+n renascer)
+\t(N<+adj curioso))
+
+#2 CF1-2
+(STA+cu (CJT+fcl (« «) (SUBJ+np (>N+art O) (H+prop 9_e_Tal)) (P+vp (AUX+v-fin está)
+  (MV+v-inf cá)) (» »))
+  (CO+conj-c e)
+  (CJT+icl (ACC-PASS+pron-pers se) (P<+np (>N+num 3.ª) (H+n mão) (N<PRED+pp (H+prp de)
+    (P<+np (H+n a)))) (-- --))
+  (? ?))
+"""
+
+
+def test_floresta(tmp_path):
+    """As NLTK has it: Latin-1, a comment before each tree, functions before forms."""
+    (tmp_path / "floresta.ptb").write_bytes(FLORESTA.encode("latin-1"))
+    corpus = read(tmp_path)
+    assert corpus.removed == {"comments": 2}
+    assert list(map(str, corpus.trees())) == [
+        "(np (art Um) (n renascer) (adj curioso))",
+        "(cu (fcl (« «) (np (art O) (prop 9_e_Tal)) (vp (v está) (v cá)) (» »)) (conj e) (icl "
+        "(pron se) (np (num 3.ª) (n mão) (pp (prp de) (np (n a)))) (-- --)) (? ?))",
+    ]
+    marks = [word for word, mark in zip(corpus[1].words, punctuation_mask(corpus[1])) if mark]
+    assert marks == ["«", "»", "--", "?"]
+    found = evaluate(corpus, corpus, category="np")
+    assert (found.recall.matched, found.recall.gold) == (3, 3)
+    kept = read(tmp_path, function_tags=True)
+    assert kept[1].tree.children[0].label == "CJT+fcl"
 
 
 def test_the_outer_bracket():

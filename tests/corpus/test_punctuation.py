@@ -51,6 +51,15 @@ def test_rules():
     assert punctuation_mask(Sentence(("Wa", "x"), (":", "X")), "both") == (True, False)
 
 
+def test_a_mark_that_is_its_own_tag_is_punctuation():
+    """As in Floresta; but not the dollar of the Penn Treebank, nor a tag that stands for none."""
+    words = ("«", "?", "--", "...", "$", "#", "a", "a", "?")
+    tags = ("«", "?", "--", "...", "$", "#", "a", "--", "n")
+    expected = (True,) * 4 + (False,) * 5
+    assert punctuation_mask(Sentence(words, tags), "tags") == expected
+    assert punctuation_mask(Sentence(words, tags)) == expected
+
+
 def test_no_tags_to_go_by():
     for rule in ("tags", "both"):
         with pytest.raises(

@@ -140,7 +140,10 @@ def punctuation_mask(sentence: Sentence, rule: PunctuationRule = "auto") -> tupl
             f"{sentence.location}: the sentence has no tags to recognise punctuation by; "
             "use the rule 'characters' or 'auto'"
         )
-    tagged = by_tags(sentence.tags)
+    tagged = tuple(
+        mark or (word == tag and _is_punctuation(word))
+        for mark, word, tag in zip(by_tags(sentence.tags), sentence.words, sentence.tags)
+    )
     if rule == "both":
         return tuple(map(max, tagged, by_characters(sentence.words)))
     return tagged

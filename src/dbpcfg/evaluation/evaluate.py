@@ -39,6 +39,8 @@ from dbpcfg.evaluation.nounphrases import (
     aggregate,
     count_matched,
     mapping_split,
+    other_labels,
+    phrase_labels,
     proposals,
 )
 from dbpcfg.evaluation.parseval import (
@@ -230,6 +232,7 @@ def evaluate(
     statistics, rows = [], []
     left_out: Counter[str] = Counter()
     category_counts = np.zeros(2, dtype=np.int64)  # matched, gold
+    gold_labels: Counter[str] = Counter()
     spans: tuple[Proposals, Proposals] = Counter(), Counter()
     constituents: Counter[tuple[str, str]] = Counter()
     tags: Counter[tuple[str, str]] = Counter()
@@ -249,6 +252,7 @@ def evaluate(
             else:
                 left_out["too_short" if trees.words else "only_punctuation"] += 1
             category_counts += count_matched(trees, category)
+            gold_labels.update(phrase_labels(trees))
             spans[number >= split].update(proposals(trees, category, aggregate_min_words))
             constituents.update(matched_labels(trees))
             tags.update(matched_tags(trees))
@@ -268,7 +272,11 @@ def evaluate(
         np.array(rows, dtype=np.int64),
         score(counts, convention, Skipped(**left_out)),
         Recall(
-            category, int(category_counts[0]), int(category_counts[1]), _phrases(category, 2, scope)
+            category,
+            int(category_counts[0]),
+            int(category_counts[1]),
+            _phrases(category, 2, scope),
+            other_labels(gold_labels, category),
         ),
         aggregate(*spans, category, _phrases(category, aggregate_min_words, split_name, scope)),
         Contingency.from_counts(

@@ -46,6 +46,8 @@ class Recall:
     """All gold constituents."""
     signature: str
     """The convention."""
+    others: tuple[str, ...] = ()
+    """The most frequent gold labels, if none is this category."""
 
     @property
     def recall(self) -> float:
@@ -66,6 +68,21 @@ def count_matched(trees: TreePair, category: str) -> tuple[int, int]:
     return sum(span in trees.predicted or span == sentence_span for span in gold), len(gold)
 
 
+def phrase_labels(trees: TreePair) -> Iterator[str]:
+    """The labels of the gold constituents of two words or more."""
+    for (start, end), labels in trees.gold.items():
+        if end - start >= 2:
+            yield from labels
+
+
+def other_labels(labels: Counter[str], category: str) -> tuple[str, ...]:
+    """The most frequent labels, if none is the category."""
+    if category in labels:
+        return ()
+    return tuple(label for label, _ in labels.most_common(_LABELS_SHOWN))
+
+
+_LABELS_SHOWN = 6
 MAPPING_SENTENCES = 4000
 """The paper's number of sentences on which labels are chosen."""
 

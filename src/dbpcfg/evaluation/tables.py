@@ -103,7 +103,14 @@ def phrases_table(systems: Mapping[str, Evaluation]) -> Table:
         rows.append(
             (name, evaluation.recall.recall, *(figures if has_labels(evaluation) else (None,) * 4))
         )
-    notes = [f"recall {evaluation.recall.signature}" for evaluation in systems.values()]
+    recalls = [evaluation.recall for evaluation in systems.values()]
+    notes = [
+        f"no gold phrase is called {recall.category}; --category chooses another label, of "
+        f"{', '.join(recall.others)}"
+        for recall in recalls
+        if recall.others
+    ]
+    notes += [f"recall {recall.signature}" for recall in recalls]
     notes += [f"aggregate {evaluation.aggregate.signature}" for evaluation in systems.values()]
     return Table(f"{categories} discovery", columns, rows, _distinct(notes))
 

@@ -16,7 +16,8 @@ scoring grammar induction:
 * Nodes without children, a mistake in some treebanks, are dropped and counted; but a bracket that
   is a word, as in ``(-LRB- ()``, is an error, since a word would be lost.  Trees without words are
   dropped and counted.
-* Lines that begin with ``#`` are comments, as in Floresta; they are removed and counted.
+* Comments are lines that begin with ``#``, as in Floresta, or ``%%``, as in NEGRA's Penn brackets,
+  and those that are nothing but a tag, ``<s id="1">``; they are removed and counted.
 
 Broken trees are errors, or are skipped.  To skip them, a file is cut before each line that begins
 with a round bracket, and parts that are not trees are skipped, including a tree that is followed by
@@ -50,7 +51,7 @@ _FUNCTION_FIRST = re.compile(r"[^\sa-z+]+\+(?=[a-z])")
 _NONE = ("-NONE-", "NONE-")
 _HAS_TRACES = re.compile(r"\([^\s()]*NONE|\(\s+-?NONE-", re.ASCII)
 _TRACE = re.compile(r"\*+(?:T|ICH|EXP|RNR|PPA|PRO|NULL|OP)\*(?:-\d+)?", re.ASCII)
-_COMMENT = re.compile(r"^#.*", re.M)
+_COMMENT = re.compile(r"^(?:#|%%|</?[A-Za-z][\w.-]*(?:[ \t][^<>\n]*)?>[ \t]*$).*", re.M)
 _CHILDLESS = re.compile(r"\([^\s()]*\s*\)", re.ASCII)
 _BORDERS = (re.compile(r"\n(?=\()"), re.compile(r"\n[^\S\n]*\n"))  # column 1, or a blank line
 _LOST_WORD = re.compile(r"\(-[LR][RCS]B-\s*\)|[^\s()]\s*\(\s*\)", re.ASCII)
@@ -187,7 +188,8 @@ PENN = CorpusReader(
     _read,
     (".mrg", ".parsed", ".trees", ".psd", ".ptb", ".penn", ".bracket"),
     re.compile(
-        r"""\s* (?: \#[^\n]*\n\s* )* \( (?: [^\s()]* \s*\( (?: [^\s()]*\s*\( | [^\s()]+\s+[^\s()] )
+        r"""\s* (?: (?: (?: \# | %% )[^\n]* | </?[A-Za-z][^<>\n]*>[^\S\n]* ) \n\s* )*
+               \( (?: [^\s()]* \s*\( (?: [^\s()]*\s*\( | [^\s()]+\s+[^\s()] )
                   | [^\s()]+\s+[^\s()]+ \s*\)\s* (?: \( | \Z ) )""",
         re.VERBOSE | re.ASCII,
     ).match,
