@@ -391,7 +391,8 @@ class ModelOptions(Group):
     )
     held_out: int = option(
         0,
-        "Hold out every N-th sentence: it is parsed, but not learned from.",
+        "Hold out every N-th sentence, or stretch of one if learned from stretches: it is parsed, "
+        "but not learned from.",
         metavar="N",
         minimum=0,
     )

@@ -72,6 +72,23 @@ def test_speech_is_learned_from_without_the_brackets_of_punctuation():
         assert (1, 6) in spans  # the dog chased a cat
 
 
+@pytest.mark.parametrize("teacher", ["none", "ccl"])
+def test_what_is_held_out_is_part_of_the_same_lessons(gold, teacher):
+    """With --held-out, the same is learned from but for every n-th part."""
+    _, sentences = gold
+    options = {"K": 6, "D": 2, "iterations": 2, "chains": 1, "batch": 8, "quiet": True}
+    options |= {"learner": "neural", "teacher": teacher}
+    plain, apart = (dbpcfg.induce(sentences, **options, held_out=n) for n in (0, 3))
+    assert list(apart.corpus.learned) == list(plain.corpus.learned)
+    assert np.array_equal(apart.corpus.lessons.parts, plain.corpus.lessons.parts)
+    brackets = [run.corpus.learned.brackets for run in (apart, plain)]
+    assert (brackets[0] is None) == (brackets[1] is None) == (teacher == "none")
+    assert teacher == "none" or np.array_equal(*brackets)
+    assert vars(apart.configuration.model.learner) == vars(plain.configuration.model.learner)
+    assert np.isfinite(apart.best.measures["heldout"]).all()
+    assert np.isnan(plain.best.measures["heldout"]).all()
+
+
 def test_brackets_that_are_given_are_learned_with():
     lines = [Sentence(tuple(f"[the dog] barked , {line}".split())) for line in LINES * 5]
     options = {"K": 6, "iterations": 1, "chains": 2, "quiet": True}

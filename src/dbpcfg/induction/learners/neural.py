@@ -197,13 +197,11 @@ class Neural(NeuralOptions, Learner):
     ) -> tuple[Learner, Lessons | None]:
         """Stretches between punctuation marks, with the brackets of the teacher if it suits."""
         brackets, limit = None, self.stretch or 0
-        if not settings.held_out and self.teacher != "none":
+        if self.teacher != "none":
             brackets = ccl_brackets(text)
             if self.teacher == "auto" and not suits(text, brackets):
                 brackets = None
         learner = replace(self, teacher="none" if brackets is None else "ccl")
-        if settings.held_out:
-            return learner, None
         if brackets is None and not limit:
             known = text.preprocessing.brackets is not None or text.encoded.brackets is None
             return learner, None if known else whole_sentences(text)
