@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from dbpcfg.corpus.readers import CorpusReader, Source
 from dbpcfg.corpus.readers.chat import LEFT_OUT, clean_utterance
-from dbpcfg.corpus.readers.text import split_words
+from dbpcfg.corpus.readers.text import lines_of, split_words
 from dbpcfg.corpus.sentence import Sentence
 
 _HEADING = re.compile(r"= = = .*\S = = =")
@@ -53,7 +53,7 @@ def _read_lines(lines: Iterable[str], source: Source) -> Iterator[Sentence]:
 
 
 def _read(text: str, source: Source) -> Iterator[Sentence]:
-    return _read_lines(text.removesuffix("\n").split("\n"), source)
+    return _read_lines(lines_of(text), source)
 
 
 BABYLM = CorpusReader(_read, recognises=_RECOGNISED.search, has_speakers=True)

@@ -32,7 +32,7 @@ from dbpcfg.corpus.readers import (
     parse_age,
 )
 from dbpcfg.corpus.readers.chat import LEFT_OUT, clean_utterance
-from dbpcfg.corpus.readers.text import split_words
+from dbpcfg.corpus.readers.text import lines_of, split_words
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
 from dbpcfg.io.tables import plural
@@ -246,16 +246,7 @@ def _missing(cell: str) -> bool:
 
 
 def _read(text: str, source: Source) -> Iterator[Sentence]:
-    return _read_lines(_lines(text), source)
-
-
-def _lines(text: str) -> Iterator[str]:
-    """Yield the lines of a text without copying all of it."""
-    start = 0
-    while start < len(text):
-        end = text.find("\n", start) + 1 or len(text)
-        yield text[start:end]
-        start = end
+    return _read_lines(lines_of(text), source)
 
 
 def is_childes_db(text: str) -> bool:

@@ -22,11 +22,20 @@ MAX_CHARACTERS = 1000
 
 
 def _read(text: str, source: Source) -> Iterator[Sentence]:
-    for number, line in enumerate(text.removesuffix("\n").split("\n"), start=1):
+    for number, line in enumerate(lines_of(text), start=1):
         if words := split_words(line, f"{source.name}:{number}"):
             yield Sentence(words, source=source.name, line=number)
         else:
             source.removed["blank lines"] += 1
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Yield the lines of a text without copying all of it."""
+    start = 0
+    while start < len(text):
+        end = text.find("\n", start) + 1 or len(text)
+        yield text[start:end]
+        start = end
 
 
 def split_words(line: str, location: str) -> tuple[str, ...]:
