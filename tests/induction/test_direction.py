@@ -155,3 +155,23 @@ def test_an_answer_is_not_left_to_chains_that_went_astray():
         assert {(i, j) for i, j, _ in own.tolist()} == {(i, j) for i, j, _ in expected.tolist()}
     assert "left" in run.verdict.trust
     assert run.verdict.level == "poor"
+
+
+@pytest.mark.parametrize(
+    ("others", "bracket"), [(1, (1, 3)), (2, (1, 3)), (3, (0, 2)), (4, (0, 2))]
+)
+def test_branching_trees_decide_where_chains_do_not_agree(others, bracket):
+    """So many of four chains branch to the left in some sentences: two do not outvote the rest."""
+    lines = [Sentence(tree.words()) for tree in utterances(120)]
+    run = dbpcfg.induce(lines, learner="neural", K=6, iterations=1, chains=4, quiet=True)
+    forms = run.corpus.forms
+    right, left = (branching_trees(forms, side).nodes.copy() for side in ("right", "left"))
+    sentence = np.repeat(np.arange(len(forms)), 2 * forms.lengths - 1)
+    doubtful = np.isin(sentence, np.flatnonzero(forms.lengths == 3)[:9])
+    mixed = np.where(doubtful[:, np.newaxis], left, right)
+    votes = [mixed] * others + [right] * (4 - others)
+    vars(run)["shared"] = SharedSpans({n: Derivations(own, forms) for n, own in enumerate(votes)})
+    vars(run)["trusted"] = run.survivors
+    vars(run)["best"] = run.survivors[0]
+    found = run.answer[int(sentence[doubtful][0])].tolist()
+    assert {(i, j) for i, j, _ in found if j - i == 2} == {bracket}

@@ -14,7 +14,7 @@ from dbpcfg.induction.lessons import (
     ccl_brackets,
     lessons_of,
     stretches_of,
-    suits,
+    suited,
     whole_sentences,
 )
 from dbpcfg.induction.plan import InductionPlan
@@ -141,7 +141,7 @@ def test_stretches_whose_brackets_do_not_fit_the_bound_are_left_out():
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
-def test_a_teacher_suits_if_it_branches_as_the_language_does(side):
+def test_of_a_teacher_the_brackets_are_taken_that_branch_as_the_language_does(side):
     """Function words begin phrases of one language, and end those of the other."""
     words = [f"w{number}" for number in range(40)]
     lines = [["the", a, "of", b, "in", c] for a, b, c in zip(words, words[7:], words[11:])]
@@ -151,21 +151,49 @@ def test_a_teacher_suits_if_it_branches_as_the_language_does(side):
     right = [[(k, 6) for k in range(6)] for _ in lines]
     left = [[(0, k) for k in range(1, 7)] for _ in lines]
     mixed = [[(0, 6), (0, 4), (2, 4), (4, 6), (1, 6)] for _ in lines]
-    assert (suits(corpus, right), suits(corpus, left)) == (side == "right", side == "left")
-    assert not suits(corpus, mixed)
-    assert suits(corpus, [[] for _ in lines])  # nothing speaks against it
+    good, bad = (right, left) if side == "right" else (left, right)
+    assert suited(corpus, good) is good
+    assert suited(corpus, bad) == [[] for _ in lines]
+    some = [(4, 6), (1, 6)] if side == "right" else [(0, 4)]
+    assert suited(corpus, mixed) == [some for _ in lines]
+    none = [[] for _ in lines]
+    assert suited(corpus, none) is none  # nothing speaks against it
+
+
+def test_of_a_teacher_all_brackets_are_taken_where_the_side_is_not_known():
+    lines = [Sentence(tuple("abcd")), Sentence(tuple("badc"))]
+    mixed = [[(0, 2), (0, 3)], [(1, 3), (0, 3)]]
+    assert suited(preprocess(lines, BRACKETED), mixed) is mixed
+
+
+def test_brackets_are_judged_within_stretches():
+    """A bracket of the first stretch reaches the right side though the sentence goes on."""
+    words = [f"w{number}" for number in range(40)]
+    lines = [
+        ["the", a, "of", b, ",", "in", c, "of", a] for a, b, c in zip(words, words[7:], words[11:])
+    ]
+    corpus = preprocess([Sentence(tuple(line)) for line in lines], BRACKETED)
+    mixed = [[(0, 4), (2, 4), (0, 3), (1, 3), (6, 8), (4, 6), (4, 7)] for _ in lines]
+    assert suited(corpus, mixed) == [[(2, 4), (6, 8)] for _ in lines]
 
 
 def test_brackets_that_do_not_suit_are_not_taught_unless_asked_for(monkeypatch):
     words = [f"w{number}" for number in range(200)]
     some = [Sentence(("the", *words[k : k + 9])) for k in range(0, 190)]
     left = [[(0, k) for k in range(1, 11)] for _ in some]
-    monkeypatch.setattr(neural, "ccl_brackets", lambda corpus: left)
-    for asked, teacher in (("auto", "none"), ("ccl", "ccl")):
+    mixed = [[(0, 3), (0, 4), (5, 10)] for _ in some]
+    for brackets, asked, teacher, number in (
+        (left, "auto", "none", 0),
+        (left, "ccl", "ccl", 8),
+        (mixed, "auto", "ccl", 1),
+        (mixed, "ccl", "ccl", 3),
+    ):
+        monkeypatch.setattr(neural, "ccl_brackets", lambda corpus, found=brackets: found)
         plan = InductionPlan(learner="neural", learner_options={"teacher": asked})
         _, lessons, settings, why = plan.preprocess(some)
         assert settings.learner.teacher == teacher
-        assert (lessons.sentences.brackets is None) == (teacher == "none")
+        taught = lessons.sentences.brackets
+        assert (0 if taught is None else len(taught)) == number * len(lessons.sentences)
         assert ("taught by CCL" in why, "without a teacher" in why) == (
             teacher == "ccl",
             teacher == "none",

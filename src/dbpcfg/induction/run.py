@@ -303,8 +303,9 @@ class Run:
     def answer(self) -> Derivations:
         """The trees of the run: those of the selected chain, or a consensus.
 
-        In the place of chains that do not branch to the side of the language, trees vote that do
-        nothing else; if no chain is trusted, only these.
+        Trees that do nothing but branch to the side of the language vote too: in the place of
+        chains that do not branch to it, and half as many times as the others. They decide where
+        chains do not agree; if no chain is trusted, there are only these.
         """
         selected = self.best.settings.chain
         if not self.voting:
@@ -312,7 +313,7 @@ class Run:
         if self.side is None:
             return self.shared.consensus(selected, [c.settings.chain for c in self.voters])
         trusted = [chain.settings.chain for chain in self.trusted]
-        times = len(self.shared.astray(self.side)) if trusted else 1
+        times = len(self.shared.astray(self.side)) + len(trusted) // 2 if trusted else 1
         branching = branching_trees(self.corpus.forms, self.side)
         return self.shared.consensus(selected, trusted, [branching] * times, self.side)
 

@@ -54,7 +54,7 @@ from dbpcfg.induction.learners.network import (
     slopes_of,
     views,
 )
-from dbpcfg.induction.lessons import ccl_brackets, lessons_of, suits, whole_sentences
+from dbpcfg.induction.lessons import ccl_brackets, lessons_of, suited, whole_sentences
 from dbpcfg.induction.mapping import CorpusPart, Mapper, in_corpus_order, parts_of, together
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.archive import ArchiveError
@@ -195,12 +195,13 @@ class Neural(NeuralOptions, Learner):
     def lessons(
         self, text: PreprocessedCorpus, settings: ChainSettings
     ) -> tuple[Learner, Lessons | None]:
-        """Stretches between punctuation marks, with the brackets of the teacher if it suits."""
+        """Stretches between punctuation marks, with the brackets of the teacher that suit."""
         brackets, limit = None, self.stretch or 0
         if self.teacher != "none":
             brackets = ccl_brackets(text)
-            if self.teacher == "auto" and not suits(text, brackets):
-                brackets = None
+            if self.teacher == "auto":
+                brackets = suited(text, brackets)
+                brackets = brackets if any(brackets) else None
         learner = replace(self, teacher="none" if brackets is None else "ccl")
         if brackets is None and not limit:
             known = text.preprocessing.brackets is not None or text.encoded.brackets is None
