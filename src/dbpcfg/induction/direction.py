@@ -77,7 +77,8 @@ def branching_trees(sentences: Encoded, side: Side) -> Derivations:
             of_sentence.setdefault(s, []).append((i, j))
     rows: list[tuple[int, int]] = []
     for s, n in enumerate(sentences.lengths.tolist()):
-        rows += sorted(_branching_spans(n, of_sentence.get(s, []), side))
+        spans = _branching_spans(n, of_sentence.get(s, []), side)
+        rows += sorted(spans, key=lambda span: (span[0], -span[1]))  # each before its children
     nodes: Ints = np.zeros((len(rows), 3), dtype=np.int32)
     nodes[:, :2] = rows
     return Derivations(nodes, sentences)
