@@ -8,12 +8,13 @@ learned from whole sentences, without a teacher. Others learn from sentences of 
 with 300 iterations in a race of the sampler and 4 chains of 25 iterations of EM and VB, and parse
 all: with their own defaults some texts would take hours. Processor time is that of the command.
 
-``marks``: branching trees with no constituent across a punctuation mark, as in trees of ``default``.
+``marks``: branching trees with no constituent across a mark, as in the trees of ``default``.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import resource
 import subprocess
 import sys
@@ -103,6 +104,14 @@ def unmarked(sentence: Sentence) -> int:
     return len(sentence.words) - sum(punctuation_mask(sentence, "auto"))
 
 
+def print_row(
+    text: str, sentences: int, system: str, seed: object, found: Evaluation, *rest: object
+) -> None:
+    """A row of the table."""
+    figures = [f"{x:.1f}" for x in scores(found)]
+    print(text, sentences, system, seed, *figures, *rest, sep="\t", flush=True)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -122,12 +131,7 @@ def main() -> None:
             if one.tree is not None
             and (given.max_length is None or unmarked(one) <= given.max_length)
         ][: given.most]
-        about = Path(path).stem, len(treebank)
-
-        def show(system: str, seed: object, found: Evaluation, *rest: object) -> None:
-            figures = [f"{x:.1f}" for x in scores(found)]
-            print(*about, system, seed, *figures, *rest, sep="\t", flush=True)
-
+        show = functools.partial(print_row, Path(path).stem, len(treebank))
         if not given.no_baselines:
             side = branching_side(
                 RunCorpus.of(
