@@ -15,10 +15,11 @@ import dbpcfg
 from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.induction.consensus import SharedSpans
 from dbpcfg.induction.induce import induce
-from dbpcfg.induction.labels import ITERATIONS, PRIOR, latent_classes
 from dbpcfg.induction.summary import Convergence, convergence, summary_of
 from dbpcfg.numerics.philox import Purpose, stream
+from dbpcfg.parsing.consensus import Consensus
 from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.labels import ITERATIONS, PRIOR, LatentClasses
 from dbpcfg.report.runs import overview, traces
 from dbpcfg.systems.branching import branching_tree
 from dbpcfg.trees.brackets import read_tree
@@ -124,6 +125,16 @@ def derivations(trees: list[Tree]) -> Derivations:
     return Derivations(np.concatenate(nodes), corpus)
 
 
+def consensus(*chains: Derivations) -> Derivations:
+    """Of chains that all vote, the selected one first."""
+    return Consensus().learn(chains)[0]
+
+
+def latent_classes(labels: np.ndarray) -> np.ndarray:
+    """The classes of phrases from which they are learned."""
+    return LatentClasses.learn(labels).of(labels)
+
+
 def random_trees(lengths: list[int], seed: int) -> list[Tree]:
     numbers = stream(seed, purpose=Purpose.BASELINE)
     sentences = [[f"w{i}" for i in range(n)] for n in lengths]
@@ -199,8 +210,7 @@ def test_words_and_whole_sentences_are_left_out():
 @given(lengths, st.lists(st.integers(0, 2**32), min_size=2, max_size=4))
 def test_no_tree_has_more_votes_than_the_consensus(lengths, seeds):
     trees = {n: random_trees(lengths, seed) for n, seed in enumerate(seeds)}
-    shared = SharedSpans({n: derivations(found) for n, found in trees.items()})
-    found = list(shared.consensus(0).trees())
+    found = list(consensus(*map(derivations, trees.values())).trees())
     for s, tree in enumerate(found):
         votes = Counter(span for own in trees.values() for span in spans(own[s]))
         votes.update(spans(trees[0][s]))  # the selected chain decides ties: half a vote more
@@ -284,7 +294,7 @@ def test_chains_that_branch_to_one_side_do_not_vote():
     }
     shared = SharedSpans(trees)
     assert shared.one_sided == [0, 2]
-    assert next(map(str, shared.consensus(1, [1]).trees())) == other[0]
+    assert next(map(str, consensus(trees[1]).trees())) == other[0]
 
 
 def test_labels_of_the_consensus_are_named_as_by_the_selected_chain():
@@ -292,11 +302,13 @@ def test_labels_of_the_consensus_are_named_as_by_the_selected_chain():
     first = ["(X0 (X1 a) (X0 (X2 b) (X3 c)))", "(X0 (X3 (X2 b) (X3 c)) (X1 a))", own]
     other = ["(X4 (X5 (X1 a) (X0 b)) (X3 c))", same, same]
     first, other = [[read_tree(text) for text in texts] for texts in (first, other)]
-    shared = SharedSpans({n: derivations(found) for n, found in enumerate((first, other, other))})
-    found = list(map(str, shared.consensus(0).trees()))
+    first, other = derivations(first), derivations(other)
+    found = list(map(str, consensus(first, other, other).trees()))
     # What the others call X5 is X3 or X0 to the first, and what it calls X0 is mostly their X4.
     assert found == ["(X0 (X3 (X1 a) (X2 b)) (X3 c))", "(X0 (X3 (X2 b) (X3 c)) (X1 a))", own]
-    assert next(map(str, shared.consensus(1).trees())) == "(X4 (X5 (X1 a) (X0 b)) (X3 c))"
+    assert (
+        next(map(str, consensus(other, first, other).trees())) == "(X4 (X5 (X1 a) (X0 b)) (X3 c))"
+    )
 
 
 def test_a_consensus_does_not_flatter_the_chains():
@@ -309,7 +321,7 @@ def test_a_consensus_does_not_flatter_the_chains():
     trees = [derivations([read_tree(text) for text in own]) for own in texts]
     shared = SharedSpans(dict(enumerate(trees)))
     assert shared.agreement() == pytest.approx(1 / 3)
-    votes = shared.consensus(0)
+    votes = consensus(*trees)
     assert SharedSpans({0: shared.trees[0], 1: votes}).agreement() > 0.6
 
 

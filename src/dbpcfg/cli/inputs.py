@@ -82,7 +82,9 @@ def _changed(model: Model, depth: str | None, unknown: float | None) -> Model:
     if unknown is not None:
         if not 0 <= unknown < 1:
             raise DbpcfgError(f"--unknown must be a probability below 1, got {unknown}")
-        model = replace(model, unknown=np.full(model.grammar.categories, unknown))
+        same = np.full(model.grammar.categories, unknown)
+        voters = tuple(replace(voter, unknown=same) for voter in model.voters)
+        model = replace(model, unknown=same, voters=voters)
     return model if depth is None else replace(model, depth=depth_bound(depth))
 
 

@@ -38,10 +38,11 @@ COLUMNS = ("source", "line", "sentence", "rank", "log_probability", "posterior",
 class Parsing(Group):
     """Options of the trees that are printed."""
 
-    method: Literal["mbr", "mbr-chain", "viterbi", "sample"] = option(
-        "mbr",
-        "MBR tree under the selected grammar, or under several grammars of its chain; most "
-        "probable tree; tree sampled from the posterior.",
+    method: Literal["consensus", "mbr", "mbr-chain", "viterbi", "sample"] | None = option(
+        None,
+        "Consensus of all chains that vote, if the run has several; MBR tree under the selected "
+        "grammar, the default otherwise, or under several grammars of its chain; most probable "
+        "tree; tree sampled from the posterior.",
     )
     number: int = option(
         1, "Trees per sentence (viterbi, sample).", flags=("-n", "--number"), minimum=1
@@ -83,7 +84,8 @@ def parse(
 
     method, number, draw = options.method, options.number, options.draw
     table = options.scores or number > 1
-    if number > 1 and method in ("mbr", "mbr-chain"):
+    if number > 1 and method in (None, "consensus", "mbr", "mbr-chain"):
+        method = method or "mbr"
         raise DbpcfgError(
             f"{method} gives one tree: -n {number} needs --method viterbi, for the best trees, or "
             "--method sample, for samples"
@@ -92,6 +94,8 @@ def parse(
         raise DbpcfgError("--draw cannot be combined with --scores or -n")
     ascii = not terminal.can_show(BOX_CHARACTERS)
     model = open_model(run, depth, unknown, samples=method == "mbr-chain")
+    if table:
+        method = method or "mbr"  # trees of a consensus have no probability
     decoder = Decoder(model, method, number, seed, threads or cores(), reading.skip_broken)
     sentences = open_text(text, reading, quiet, model.preprocessing, tokens, brackets)
     out = standard_output()

@@ -1,8 +1,8 @@
-"""What the trees of several chains have in common, and the consensus of them.
+"""What the trees of several chains have in common, and which chains have a vote in a consensus.
 
 Chains whose trees do not branch to the side of the language have no vote. Trees that do nothing but
 branch to that side vote in their place, and half as many times as the other chains, so they decide
-where chains do not agree (`dbpcfg.induction.direction`).
+where chains do not agree (`dbpcfg.parsing.direction`).
 
 Labels are not compared, as each chain names its categories in its own way. A span that all chains
 have is sure as far as they go; one that only the selected chain has is its own opinion. The
@@ -17,11 +17,10 @@ from functools import cached_property
 
 import numpy as np
 
-from dbpcfg.induction.direction import Side, follows
-from dbpcfg.induction.labels import EDGES, edge_categories, latent_classes
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
-from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
-from dbpcfg.parsing.mbr import SpanCounts
+from dbpcfg.parsing.consensus import span_numbers
+from dbpcfg.parsing.derivations import END, START, Derivations
+from dbpcfg.parsing.direction import Side, follows
 
 UNSURE, SURE = 0.7, 0.8
 """Agreement below which the trees depend on the chain, and from which on they hardly do: runs whose
@@ -29,10 +28,6 @@ chains shared 80% or more had nearly the same F1, and the chains of runs that sh
 differed in it by up to 28 points (docs/results-inference.md)."""
 TRIVIAL = 0.95
 """Above this share of brackets, trees that branch to one side are no news."""
-BATCH = 1000
-"""Sentences whose votes are counted together."""
-UNLABELLED: Ints = np.array([1, 1, 0], dtype=np.int32)
-"""Times a node: its span alone."""
 
 
 class SharedSpans:
@@ -54,17 +49,11 @@ class SharedSpans:
         self._first, self._length = (x.astype(small)[self.sentence] for x in (starts, lengths))
         self._keys = {number: self._spans(own) for number, own in self.trees.items()}
 
-    def _numbers(self, nodes: Ints) -> Longs:
-        """A number for the span of every node, the same for equal spans."""
-        start = nodes[:, START].astype(np.int64)
-        longest = self._length.max(initial=0)
-        numbers: Longs = (self._first + start) * (longest + 1) + nodes[:, END] - start
-        return numbers
-
     def _spans(self, trees: Derivations) -> Longs:
-        """The same, and -1 for spans that are left out."""
-        width = trees.nodes[:, END] - trees.nodes[:, START]
-        return np.where((width > 1) & (width < self._length), self._numbers(trees.nodes), -1)
+        """A number for the span of each node; -1 for spans that are left out."""
+        width, numbers = trees.nodes[:, END] - trees.nodes[:, START], span_numbers(trees)
+        numbers[(width <= 1) | (width >= self._length)] = -1
+        return numbers
 
     @cached_property
     def _counts(self) -> tuple[Longs, Longs]:
@@ -165,51 +154,3 @@ class SharedSpans:
         if side is None:
             return []
         return [n for n, trees in self.trees.items() if not follows(side, self.branching(trees))]
-
-    def consensus(
-        self,
-        selected: int,
-        voters: Sequence[int] | None = None,
-        others: Sequence[Derivations] = (),
-        side: Side | None = None,
-    ) -> Derivations:
-        """The trees of greatest vote: a span has a vote of each voter that has it.
-
-        The selected chain decides ties if it votes, and labels words. Phrases have classes by what
-        all voters say of them (`dbpcfg.induction.labels`), named as in the selected chain.
-
-        ``others``: further trees of the same sentences that vote; their labels do not count.
-        ``side``: that to which phrases branch, if it is known.
-        """
-        voters = list(self.trees) if voters is None else voters
-        corpus = self.trees[selected].corpus
-        ballots = [*(self.trees[number] for number in voters), *others]
-        ballots += [*ballots, *([self.trees[selected]] if selected in voters else [])]
-        nodes = np.empty_like(self.trees[selected].nodes)
-        for first in range(0, len(corpus), BATCH):
-            here = np.arange(first, min(first + BATCH, len(corpus)))
-            rows = slice(*(int(2 * corpus.starts[s] - s) for s in (first, here[-1] + 1)))
-            votes = SpanCounts(corpus.select(here), 1)
-            for trees in ballots:  # two of each, three of the selected chain
-                votes.add(Derivations(trees.nodes[rows] * UNLABELLED, votes.corpus))
-            nodes[rows] = votes.decode().nodes
-        chains = [selected, *(one for one in voters if one != selected)]
-        labels = np.stack([self._labels(number, nodes) for number in chains], axis=1)
-        phrases = nodes[:, END] - nodes[:, START] > 1
-        nodes[:, CATEGORY] = labels[:, 0]  # every chain has the words
-        edges = (
-            []
-            if side is None
-            else [edge_categories(self.trees[number], nodes, side) for number in chains]
-        )
-        seen = np.column_stack([labels, *(edges * EDGES)])
-        nodes[phrases, CATEGORY] = latent_classes(seen[phrases])
-        return Derivations(nodes, corpus)
-
-    def _labels(self, chain: int, nodes: Ints) -> Longs:
-        """``[node]``: the label that a chain has on the span of each node, or -1."""
-        there, spans = self.trees[chain].nodes, self._numbers(nodes)
-        own = self._numbers(there)
-        by_span = np.argsort(own)
-        at = by_span[np.searchsorted(own, spans, sorter=by_span).clip(max=len(own) - 1)]
-        return np.where(own[at] == spans, there[at, CATEGORY], -1).astype(np.int64)

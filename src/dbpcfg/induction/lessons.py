@@ -8,7 +8,7 @@ the cost: the chart of n words takes time in proportion to n³.
 brackets are known brackets of the stretches; the whole sentences are parsed without them. On
 written text this keeps chains from the many bad modes of the likelihood (docs/results-learners.md);
 in speech to children the grammar is better without it. In languages that do not suit CCL, such as
-Icelandic, its brackets do not branch to the side of the language (`dbpcfg.induction.direction`):
+Icelandic, its brackets do not branch to the side of the language (`dbpcfg.parsing.direction`):
 there only those that reach this side are taught, unless all are asked for.
 """
 
@@ -22,7 +22,7 @@ import numpy as np
 
 from dbpcfg.corpus.preprocessing import PreprocessedCorpus
 from dbpcfg.induction.corpus import Lessons, fits_bound
-from dbpcfg.induction.direction import branching_side, follows
+from dbpcfg.parsing.direction import branching_side, follows
 
 SHARE = 0.5
 """The limit grows until stretches within it have this share of all words."""

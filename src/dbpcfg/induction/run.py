@@ -21,7 +21,6 @@ from dbpcfg.induction.chain import Chain, Sample, trees_of
 from dbpcfg.induction.consensus import UNSURE, SharedSpans
 from dbpcfg.induction.corpus import RunCorpus
 from dbpcfg.induction.criteria import criteria, held_out_sentences
-from dbpcfg.induction.direction import Side, branching_side, branching_trees
 from dbpcfg.induction.search import running
 from dbpcfg.induction.settings import Configuration
 from dbpcfg.induction.summary import (
@@ -36,7 +35,9 @@ from dbpcfg.induction.verdict import Verdict, verdict_of
 from dbpcfg.io.tables import Table, data_frame, html, plural
 from dbpcfg.model.exploring import Exploration
 from dbpcfg.model.model import Model, unknown_mass
+from dbpcfg.parsing.consensus import Consensus
 from dbpcfg.parsing.derivations import Derivations, as_brackets, as_tree
+from dbpcfg.parsing.direction import Side, branching_side
 from dbpcfg.trees.tree import Tree
 
 if TYPE_CHECKING:
@@ -307,15 +308,25 @@ class Run:
         chains that do not branch to it, and half as many times as the others. They decide where
         chains do not agree; if no chain is trusted, there are only these.
         """
-        selected = self.best.settings.chain
-        if not self.voting:
-            return self.shared.trees[selected]
-        if self.side is None:
-            return self.shared.consensus(selected, [c.settings.chain for c in self.voters])
-        trusted = [chain.settings.chain for chain in self.trusted]
-        times = len(self.shared.astray(self.side)) + len(trusted) // 2 if trusted else 1
-        branching = branching_trees(self.corpus.forms, self.side)
-        return self.shared.consensus(selected, trusted, [branching] * times, self.side)
+        return self._decided[0] if self.voting else self._spans_of(self.best)
+
+    @cached_property
+    def _decided(self) -> tuple[Derivations, Consensus]:
+        """The consensus of the trees, and how it was made."""
+        rule, trusted = Consensus(), self.trusted
+        if self.side is not None:
+            times = len(self.shared.astray(self.side)) + len(trusted) // 2 if trusted else 1
+            rule = Consensus(bool(trusted), self.side, times)
+        return rule.learn([self._spans_of(chain) for chain in self._deciding])
+
+    @property
+    def _deciding(self) -> list[Chain]:
+        """The chains that a consensus takes into account, the selected one first."""
+        others = self.voters if self.side is None else self.trusted
+        return [self.best, *(chain for chain in others if chain is not self.best)]
+
+    def _spans_of(self, chain: Chain) -> Derivations:
+        return self.shared.trees[chain.settings.chain]
 
     @property
     def voting(self) -> bool:
@@ -331,9 +342,14 @@ class Run:
 
     @cached_property
     def model(self) -> Model:
-        """The selected grammar, ready for other text."""
+        """The selected grammar, ready for other text, with those of other chains that vote."""
         self._check_finished()
-        return self._model_of(self.best)
+        model = self._model_of(self.best)
+        if not self.voting:
+            return model
+        others = (self._model_of(chain) for chain in self._deciding[1:])
+        voters = tuple(replace(model, samples=()) for model in others)
+        return replace(model, voters=voters, consensus=self._decided[1])
 
     @cached_property
     def models(self) -> list[Model]:
@@ -422,7 +438,7 @@ class Run:
     def parse(
         self,
         sentences: SentencesLike,
-        method: Method = "mbr",
+        method: Method | None = None,
         *,
         seed: int = 0,
         threads: int = 1,

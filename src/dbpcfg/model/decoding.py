@@ -1,6 +1,8 @@
 """Parsing any sentences with a learned grammar.
 
 =============  ===================================================================================
+``consensus``  the tree of greatest vote of the MBR trees of several chains, as in the run's own
+               trees; the default where the model has them
 ``mbr``        the MBR tree under the posterior of the model's grammar: the one with the greatest
                expected number of correct spans
 ``mbr-chain``  the same with the posteriors of several grammars of the chain, averaged
@@ -8,7 +10,7 @@
 ``sample``     trees drawn from the posterior
 =============  ===================================================================================
 
-The first two choose the label of each span by itself, so their trees may go beyond the bound or
+The first three choose the label of each span by itself, so their trees may go beyond the bound or
 have impossible rules. A sentence of probability zero, or of more than 1,000 words, has a flat
 tree, ``(X w1 w2 …)``.
 """
@@ -37,7 +39,7 @@ from dbpcfg.numerics.kernels import Ints
 from dbpcfg.numerics.philox import stream
 from dbpcfg.options import check_choice
 from dbpcfg.parsing.chart.layout import Logs, Precision, logarithms
-from dbpcfg.parsing.derivations import as_brackets, as_tree, log_probability
+from dbpcfg.parsing.derivations import Derivations, as_brackets, as_tree, log_probability
 from dbpcfg.parsing.mbr import mbr
 from dbpcfg.parsing.parser import Parser
 from dbpcfg.parsing.parsers import parser_of
@@ -46,7 +48,7 @@ from dbpcfg.trees.tree import Tree
 if TYPE_CHECKING:
     from dbpcfg.model.model import Model
 
-Method = Literal["mbr", "mbr-chain", "viterbi", "sample"]
+Method = Literal["consensus", "mbr", "mbr-chain", "viterbi", "sample"]
 Item = TypeVar("Item")
 
 BATCH = 1000
@@ -133,12 +135,13 @@ class Decoder:
     def __init__(
         self,
         model: Model,
-        method: Method = "mbr",
+        method: Method | None = None,
         n: int = 1,
         seed: int = 0,
         threads: int = 1,
         skip_broken: bool = False,
     ) -> None:
+        method = method or ("mbr" if model.consensus is None else "consensus")
         check_choice("method", method, get_args(Method))
         if not 1 <= n <= MAX_TREES:
             raise DbpcfgError(f"a sentence can have 1 to {MAX_TREES:,} trees, not {n:,}")
@@ -148,6 +151,11 @@ class Decoder:
             raise DbpcfgError(
                 "mbr-chain needs other grammars of the chain, which a run has and "
                 "dbpcfg.load(run, samples=True) reads"
+            )
+        if method == "consensus" and model.consensus is None:
+            raise DbpcfgError(
+                "consensus needs several chains that vote: a run whose trees are a consensus has "
+                "them, as by default those of the neural grammar"
             )
         stream(seed)  # raises an error for an impossible seed
         self.model, self.method, self.n = model, method, n
@@ -191,6 +199,8 @@ class Decoder:
 
     def parses(self, sentences: Sequence[Sentence], first: int = 0) -> list[list[Parse]]:
         """The trees of each sentence of a batch, with their probabilities."""
+        if self.method == "consensus":
+            raise DbpcfgError("trees of a consensus have no probability: choose another method")
         decoded = self._nodes(sentences, first)
         results = []
         for one, nodes in zip(sentences, decoded):
@@ -227,9 +237,11 @@ class Decoder:
         return self._parsers("double")
 
     def _parsers(self, precision: Precision) -> list[Parser]:
-        """The parser of the model's grammar, or one for each grammar of the chain."""
+        """The parser of the model's grammar, or one for each grammar of the chain, or chain."""
         model = self.model
         grammars = [model.grammar_with_unknown]
+        if self.method == "consensus":
+            grammars += [voter.grammar_with_unknown for voter in model.voters]
         if self.method == "mbr-chain":
             grammars = [model.with_unknown(grammar) for grammar in model.samples]
         return [parser_of(grammar, model.depth, self.threads, precision) for grammar in grammars]
@@ -264,8 +276,7 @@ class Decoder:
             try:
                 chosen = self._choose(corpus, [first + s for s in possible])
             except UnparsableError:  # its probability is too small for single precision
-                trees = mbr(self._precise, corpus, self.threads)
-                chosen = [trees[s][np.newaxis] for s in range(len(trees))]
+                chosen = self._mbr(self._precise, corpus)
         decoded: list[Ints | None] = [None] * len(sentences)
         for s, nodes in zip(possible, chosen):
             decoded[s] = nodes
@@ -276,9 +287,10 @@ class Decoder:
         return decoded
 
     def _possible(self, corpus: Encoded) -> NDArray[np.bool_]:
-        """``[sentence]``: whether it has a tree under any of the grammars."""
+        """``[sentence]``: whether it has a tree: of a consensus, under all of the grammars."""
         logs = [chart.log_probabilities(corpus) for chart in self._precise]
-        possible: NDArray[np.bool_] = np.isfinite(np.max(logs, axis=0))
+        least = np.min if self.method == "consensus" else np.max
+        possible: NDArray[np.bool_] = np.isfinite(least(logs, axis=0))
         return possible
 
     def _numbers(self, words: Sequence[str]) -> list[int] | None:
@@ -289,12 +301,21 @@ class Decoder:
             return None
 
     def _choose(self, corpus: Encoded, numbers: Sequence[int]) -> list[Ints]:
-        if self.method in ("mbr", "mbr-chain"):
-            trees = mbr(self._posteriors, corpus, self.threads)
-        elif self.method == "sample":
+        if self.method == "sample":
             return self._parser.samples(corpus, self.n, self.seed, numbers)
-        elif self.n == 1:
-            trees, _ = self._parser.viterbi(corpus)
-        else:
+        if self.method != "viterbi":
+            return self._mbr(self._posteriors, corpus)
+        if self.n > 1:
             return self._parser.n_best(corpus, self.n)
-        return [trees[s][np.newaxis] for s in range(len(trees))]
+        return _one_each(self._parser.viterbi(corpus)[0])
+
+    def _mbr(self, parsers: Sequence[Parser], corpus: Encoded) -> list[Ints]:
+        if self.method != "consensus":
+            return _one_each(mbr(parsers, corpus, self.threads))
+        assert self.model.consensus is not None
+        chains = [mbr([parser], corpus, self.threads) for parser in parsers]
+        return _one_each(self.model.consensus.trees(chains))
+
+
+def _one_each(trees: Derivations) -> list[Ints]:
+    return [trees[s][np.newaxis] for s in range(len(trees))]

@@ -6,7 +6,8 @@ the preprocessing, the words of each class with their counts, and a card (``mode
 what it was learned from. In a run it is ``model.npz``, and
 ``samples.npz`` beside it has other grammars of the same chain. Of low-rank grammars both have the
 factors in place of rules, ``root``, ``parent``, ``left``, ``right`` and ``emission``: this is
-version 2 of either format.
+version 2 of either format. Models with a consensus of several chains are of two versions more, and
+have the grammars of the other chains that vote, and the classes of phrases.
 """
 
 from __future__ import annotations
@@ -34,6 +35,8 @@ from dbpcfg.io.archive import ArchiveError, read_archive, text_list, write_archi
 from dbpcfg.io.files import read_errors
 from dbpcfg.model.card import checked
 from dbpcfg.model.model import Model
+from dbpcfg.parsing.consensus import Consensus
+from dbpcfg.parsing.labels import LatentClasses
 
 FORMAT, VERSION = "dbpcfg model", 1
 SAMPLES_FORMAT, SAMPLES_VERSION = "dbpcfg samples", 1
@@ -45,13 +48,29 @@ MODEL, SAMPLES = "model.npz", "samples.npz"
 EXAMPLE = "example"
 """The name of a small model that the package brings, made by ``examples/make_example.py``."""
 _GRAMMAR = ("root", "binary", "lexical")
-_LAYOUTS = {
+_LAYOUTS: dict[int, dict[str, Any]] = {
     VERSION: dict.fromkeys((*_GRAMMAR, "unknown"), np.float64),
     FACTORED: dict.fromkeys((*Factors._fields, "unknown"), np.float64),
 }
+CONSENSUS = 2
+"""This version and the next have a consensus; without it they are those before."""
+_CONSENSUS: dict[str, Any] = {
+    "voters_unknown": np.float64,
+    "class_names": np.int64,
+    "class_priors": np.float64,
+    "class_labels": np.float64,
+}
+MAX_VOTES = 1000
+"""Of branching trees: more would take long, and runs have no more chains."""
+_OF_GRAMMAR = {*_GRAMMAR, *Factors._fields}
+_OF_CLASSES = ("names", "priors", "labels")
 _SAMPLES_LAYOUTS = {
     SAMPLES_VERSION: {f"grammars_{name}": np.float64 for name in Grammar.ARRAYS},
     FACTORED: {f"grammars_{name}": np.float64 for name in LowRankGrammar.ARRAYS},
+}
+_LAYOUTS |= {
+    version + CONSENSUS: {**layout, **_SAMPLES_LAYOUTS[version], **_CONSENSUS}
+    for version, layout in _LAYOUTS.items()
 }
 
 
@@ -69,7 +88,26 @@ def save_model(model: Model, path: str | Path) -> None:
         "classes": {name: dict(words) for name, words in model.classes.items()},
         **({"card": dict(model.card)} if model.card else {}),
     }
-    write_archive(Path(path), FORMAT, version, header, {**arrays, "unknown": model.unknown})
+    arrays["unknown"] = model.unknown
+    if model.consensus is not None:
+        version += CONSENSUS
+        header["consensus"] = model.consensus.table()
+        arrays |= _stacked(model)
+        arrays |= {f"class_{name}": array for name, array in model.consensus.arrays().items()}
+    write_archive(Path(path), FORMAT, version, header, arrays)
+
+
+def _stacked(model: Model) -> dict[str, Any]:
+    """The arrays of the other chains' grammars, of which there may be none."""
+    number = len(model.voters)
+    stacks = {
+        f"grammars_{name}": [voter.grammar.arrays()[name] for voter in model.voters]
+        for name in model.grammar.ARRAYS
+    }
+    shapes = {f"grammars_{name}": array.shape for name, array in model.grammar.arrays().items()}
+    arrays = {name: np.reshape(stack, (number, *shapes[name])) for name, stack in stacks.items()}
+    unknown = np.array([voter.unknown for voter in model.voters])
+    return {**arrays, "voters_unknown": np.reshape(unknown, (number, model.grammar.categories))}
 
 
 def load_model(path: str | Path) -> Model:
@@ -77,16 +115,17 @@ def load_model(path: str | Path) -> Model:
     with read_errors(path, GrammarError):
         header, arrays = read_archive(Path(path), FORMAT, _LAYOUTS)
         unknown = arrays.pop("unknown")
+        own = {name: arrays.pop(name) for name in list(arrays) if name in _OF_GRAMMAR}
         depth = header.get("depth")
         if depth is not None and type(depth) is not int:
             raise ArchiveError(f"its depth must be a whole number, or null, got {depth!r}")
         vocabulary = Vocabulary(text_list(header, "words"))
         grammar = (
-            LowRankGrammar(Factors(**arrays), vocabulary)
-            if header["version"] == FACTORED
-            else Grammar(vocabulary=vocabulary, **arrays)
+            LowRankGrammar(Factors(**own), vocabulary)
+            if "parent" in own
+            else Grammar(vocabulary=vocabulary, **own)
         )
-        return Model(
+        model = Model(
             grammar.named(text_list(header, "names")),
             depth,
             Preprocessing.of_table(header["preprocessing"], "preprocessing"),
@@ -94,6 +133,44 @@ def load_model(path: str | Path) -> Model:
             classes=_classes(header, vocabulary),
             card=checked(header.get("card", {})),
         )
+        return _with_consensus(model, header, arrays) if arrays else model
+
+
+def _with_consensus(model: Model, header: dict[str, Any], arrays: dict[str, Any]) -> Model:
+    """A model with what beside it is in its file: the other chains, and how all of them decide."""
+    K, rule = model.grammar.categories, header.get("consensus")
+    names, priors, labels = (arrays.pop(f"class_{name}") for name in _OF_CLASSES)
+    unknown = arrays.pop("voters_unknown")
+    grammars = unstack_grammars(arrays, model.grammar.vocabulary)
+    if len(unknown) != len(grammars) or any(one.categories != K for one in grammars):
+        raise ArchiveError(f"the grammars of other chains must have K = {K} categories")
+    if not (
+        isinstance(rule, dict)
+        and sorted(rule) == ["branching", "selected", "side"]
+        and type(rule["selected"]) is bool
+        and rule["side"] in (None, "right", "left")
+        and type(rule["branching"]) is int
+        and 0 <= rule["branching"] <= MAX_VOTES * (rule["side"] is not None)
+        and (rule["selected"] or rule["branching"] or grammars)
+    ):
+        raise ArchiveError("the consensus in its header does not say who votes")
+    rule = Consensus(**rule)
+    if not (
+        names.ndim == priors.ndim == 1
+        and labels.ndim == 2
+        and labels.shape[1] == len(names) == len(priors)
+        and len(labels) % rule.columns(1 + len(grammars)) == 0
+        and ((names >= 0) & (names < K)).all()
+        and np.isfinite(priors).all()
+        and np.isfinite(labels).all()
+    ):
+        raise ArchiveError("the classes of phrases do not fit the chains")
+    voters = tuple(
+        replace(model, grammar=grammar, unknown=own, card={})
+        for grammar, own in zip(grammars, unknown, strict=True)
+    )
+    rule = replace(rule, classes=LatentClasses(names, priors, labels))
+    return replace(model, voters=voters, consensus=rule)
 
 
 def _classes(header: dict[str, Any], vocabulary: Vocabulary) -> dict[str, dict[str, int]]:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dbpcfg.corpus.arguments import SentencesLike
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
@@ -37,6 +38,7 @@ from dbpcfg.io.progress import counted
 from dbpcfg.io.tables import html, plural
 from dbpcfg.numerics.kernels import Floats
 from dbpcfg.parsing.chart.layout import Precision
+from dbpcfg.parsing.consensus import Consensus
 from dbpcfg.parsing.parser import Parser
 from dbpcfg.parsing.parsers import parser_of
 from dbpcfg.trees.tree import Tree
@@ -84,6 +86,10 @@ class Model:
         The words of each class of rare words, and how often each occurred.
     card
         What it was learned from and how: see ``dbpcfg show``. Models are equal whatever it says.
+    voters
+        The models of other chains of the run, for ``consensus``; this model has their bound.
+    consensus
+        How the trees of all these chains become one; None if this is the only one.
     """
 
     grammar: Grammar
@@ -93,6 +99,8 @@ class Model:
     samples: tuple[Grammar, ...] = ()
     classes: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     card: Mapping[str, Any] = field(default_factory=dict)
+    voters: tuple[Model, ...] = ()
+    consensus: Consensus | None = None
 
     def __post_init__(self) -> None:
         if self.depth is not None:
@@ -124,21 +132,26 @@ class Model:
     def _plain(self) -> tuple[object, ...]:
         """What it has beside arrays, the kinds of its grammars included."""
         grammars = [(type(one), one.names, one.vocabulary) for one in self._grammars]
-        return grammars, self.depth, self.preprocessing, dict(self.classes)
+        rule = None if self.consensus is None else self.consensus.table()
+        return grammars, self.depth, self.preprocessing, dict(self.classes), rule
 
     @property
     def _grammars(self) -> tuple[Grammar, ...]:
-        return self.grammar, *self.samples
+        return self.grammar, *self.samples, *(voter.grammar for voter in self.voters)
 
-    def _arrays(self) -> Iterator[Floats]:
-        assert self.unknown is not None
-        yield self.unknown
+    def _arrays(self) -> Iterator[NDArray[Any]]:
+        for model in (self, *self.voters):
+            assert model.unknown is not None
+            yield model.unknown
         for grammar in self._grammars:
             yield from grammar.arrays().values()
+        if self.consensus is not None:
+            yield from self.consensus.arrays().values()
 
     def __repr__(self) -> str:
         grammar, samples = self.grammar, len(self.samples)
         more = f", {plural(samples, 'sample')}" if samples else ""
+        more += f", {plural(len(self.voters), 'other chain')}" if self.voters else ""
         return (
             f"<Model: K = {grammar.categories}, D = {self.depth}, "
             f"{plural(len(grammar.vocabulary), 'word')}{more}>"
@@ -151,7 +164,7 @@ class Model:
     def parse(
         self,
         sentences: SentencesLike,
-        method: Method = "mbr",
+        method: Method | None = None,
         *,
         seed: int = 0,
         brackets: Literal["text", "trees"] | None = None,
@@ -166,7 +179,9 @@ class Model:
             Lists of words, texts that are split at white space, or a path to read them from; one
             text that is several words and no path is a sentence.
         method
-            ``"mbr"``: the MBR tree, with the greatest expected number of correct spans.
+            ``"consensus"``: the tree on which the chains of the run agree most, as in the run's
+            own trees; if the model has several chains, this is the default. ``"mbr"``, the default
+            otherwise: the MBR tree, with the greatest expected number of correct spans.
             ``"mbr-chain"``: the same, averaged over the grammars of the chain (``samples``).
             ``"viterbi"``: the most probable tree. ``"sample"``: a tree drawn from the posterior.
         seed
@@ -189,7 +204,8 @@ class Model:
         ------
         DbpcfgError
             If a sentence is empty, the method is ``"mbr-chain"`` and the model has no samples, or
-            brackets are broken or in no tree within the bound.
+            ``"consensus"`` and it is of one chain, or brackets are broken or in no tree within the
+            bound.
         """
         from dbpcfg.model.decoding import Decoder
 

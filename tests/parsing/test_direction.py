@@ -10,8 +10,9 @@ from dbpcfg.corpus.encoded import Encoded
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import synthetic_trees, utterances
 from dbpcfg.induction.consensus import SharedSpans
-from dbpcfg.induction.direction import branching_side, branching_trees, follows
+from dbpcfg.parsing.consensus import Consensus
 from dbpcfg.parsing.derivations import Derivations
+from dbpcfg.parsing.direction import branching_side, branching_trees, follows
 
 
 def encoded(lines) -> Encoded:
@@ -116,10 +117,10 @@ def test_known_words_that_are_no_bracket_do_not_matter():
         sentences.tokens, sentences.starts, sentences.vocabulary, np.array([[0, 2, 1]], np.int32)
     )
     assert branching_trees(barred, "right").nodes.tolist() == [
-        [0, 1, 0],
         [0, 3, 0],
-        [1, 2, 0],
+        [0, 1, 0],
         [1, 3, 0],
+        [1, 2, 0],
         [2, 3, 0],
     ]
 
@@ -127,14 +128,15 @@ def test_known_words_that_are_no_bracket_do_not_matter():
 def test_branching_trees_vote_in_the_place_of_chains():
     """Two of them outweigh one chain, but not three."""
     sentences = encoded([["a", "b", "c", "d"]])
-    right, left = (branching_trees(sentences, side) for side in ("right", "left"))
+    left = branching_trees(sentences, "left")
     labelled = Derivations(left.nodes + np.array([0, 0, 1], np.int32), sentences)
     spans = SharedSpans({0: labelled, 1: labelled, 2: labelled})
     assert spans.astray("right") == [0, 1, 2]
     assert spans.astray("left") == spans.astray(None) == []
 
     def answer(voters, others):
-        nodes = spans.consensus(0, voters, [right] * others).nodes
+        rule = Consensus(bool(voters), "right", others)
+        nodes = rule.learn([labelled] * max(1, len(voters)))[0].nodes
         assert (nodes[:, 2] == 1).all()  # spans that no chain has get a label too
         return {(i, j) for i, j, _ in nodes.tolist() if 1 < j - i < 4}
 

@@ -3,14 +3,19 @@
 import numpy as np
 import pytest
 
-from dbpcfg.induction import labels as labels_module
-from dbpcfg.induction.consensus import SharedSpans
-from dbpcfg.induction.direction import branching_trees
-from dbpcfg.induction.labels import edge_categories, latent_classes
+from dbpcfg.parsing import labels as labels_module
+from dbpcfg.parsing.consensus import Consensus
 from dbpcfg.parsing.derivations import Derivations
-from tests.induction.test_direction import encoded
+from dbpcfg.parsing.direction import branching_trees
+from dbpcfg.parsing.labels import LatentClasses, edge_categories
+from tests.parsing.test_direction import encoded
 
 SENTENCES = encoded([["a", "b", "c", "d"], ["e"], ["f", "g", "h"]])
+
+
+def latent_classes(labels: np.ndarray) -> np.ndarray:
+    """The classes of phrases from which they are learned."""
+    return LatentClasses.learn(labels).of(labels)
 
 
 def labelled(side: str, seed: int) -> Derivations:
@@ -57,6 +62,18 @@ def test_all_phrases_have_a_class_though_some_are_learned_from(monkeypatch):
     assert (whole == true).mean() > 0.95
 
 
+def test_classes_are_for_other_phrases_too():
+    """Also with labels that those phrases did not have from which the classes were learned."""
+    numbers = np.random.default_rng(4)
+    true = numbers.integers(0, 3, 1000)
+    labels = np.stack([true, 2 - true, (true + 1) % 3], axis=1)
+    labels[numbers.random(labels.shape) < 0.2] = -1
+    classes = LatentClasses.learn(labels[:500])
+    assert (classes.of(labels[500:]) == true[500:]).mean() > 0.98
+    assert classes.of(np.array([[9, 2, 1], [0, 77, -1]])).tolist() == [0, 0]
+    assert classes.of(labels[:0]).tolist() == []
+
+
 def spans(nodes: np.ndarray, start: int, end: int) -> np.ndarray:
     return (nodes[:, 0] == start) & (nodes[:, 1] == end)
 
@@ -66,17 +83,16 @@ def test_a_consensus_has_classes_by_the_edges_of_its_phrases():
     numbers = np.random.default_rng(2)
     kinds = numbers.integers(0, 2, 400)
     corpus = encoded([[f"w{kind}", "x", "y"] for kind in kinds])
-    chains = {}
+    chains = []
     for number in range(3):
         nodes = branching_trees(corpus, "right").nodes.copy()
         nodes[:, 2] = 7
         nodes[spans(nodes, 0, 1), 2] = kinds + 3 * number
         nodes[spans(nodes, 0, 3), 2] = numbers.integers(0, 2, 400)
-        chains[number] = Derivations(nodes, corpus)
-    shared = SharedSpans(chains)
+        chains.append(Derivations(nodes, corpus))
 
     def agree(side: str | None) -> float:
-        nodes = shared.consensus(0, side=side).nodes
+        nodes = Consensus(side=side).learn(chains)[0].nodes
         same = (nodes[spans(nodes, 0, 3), 2] == kinds).mean()
         return max(same, 1 - same)
 

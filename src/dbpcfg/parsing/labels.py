@@ -11,14 +11,15 @@ place of a phrase in the sentence more than its kind (docs/results-learners.md).
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import chain
 
 import numpy as np
 from scipy.sparse import csr_array
 
-from dbpcfg.induction.direction import Side
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
+from dbpcfg.parsing.direction import Side
 
 EDGES = 2
 """How many times the category of the word at the edge counts, where a label counts once."""
@@ -43,32 +44,54 @@ def edge_categories(trees: Derivations, nodes: Ints, side: Side) -> Longs:
     return found
 
 
-def latent_classes(labels: Longs) -> Longs:
-    """A class for each phrase, from several labels.
+@dataclass(frozen=True, eq=False)
+class LatentClasses:
+    """Classes of phrases, learned from some phrases, for these and others.
 
-    EM starts from the first label, so that class k is what that calls k (Dempster, Laird and Rubin
-    1977).
-
-    ``labels``: ``[phrase, column]``, -1 where a column has none; one of a chain is a column.
+    ``names``: that of each class; none if phrases keep their first label.
+    ``priors``: ``[z]``: log P(z).
+    ``labels``: ``[column * size + label, z]``: log P(label | z) of each column.
     """
-    first = labels[:, 0]
-    names = np.unique(first[first >= 0])
-    if not len(names) or (labels.shape[1] == 1 and (first >= 0).all()):
-        return np.maximum(first, 0)
-    some = labels[:: -(-len(labels) // SAMPLE)]
-    patterns, counts = np.unique(some, axis=0, return_counts=True)
-    size = int(labels.max()) + 1
-    there = _indicators(patterns, size)
-    weights: Floats = (patterns[:, :1] == names).astype(float)  # P(z | labels), at first
-    for _ in range(ITERATIONS):
-        expected = weights * counts[:, np.newaxis]
-        logs, logs_of_labels = _log_probabilities(there, expected, size)
-        weights = there @ logs_of_labels + logs
-        weights = np.exp(weights - weights.max(axis=1, keepdims=True))
-        weights /= weights.sum(axis=1, keepdims=True)
-    parts = np.array_split(labels, -(-len(labels) // SAMPLE))
-    scores = ((_indicators(part, size) @ logs_of_labels + logs).argmax(axis=1) for part in parts)
-    return names[list(chain.from_iterable(scores))]
+
+    names: Longs
+    priors: Floats
+    labels: Floats
+
+    @classmethod
+    def learn(cls, labels: Longs) -> LatentClasses:
+        """Learn classes from the labels of phrases, several of each.
+
+        EM starts from the first label, so that class k is what that calls k (Dempster, Laird and
+        Rubin 1977).
+
+        ``labels``: ``[phrase, column]``, -1 where a column has none; one of a chain is a column.
+        """
+        first = labels[:, 0]
+        names = np.unique(first[first >= 0])
+        if not len(names) or (labels.shape[1] == 1 and (first >= 0).all()):
+            return cls(names[:0], np.zeros(0), np.zeros((labels.shape[1], 0)))
+        some = labels[:: -(-len(labels) // SAMPLE)]
+        patterns, counts = np.unique(some, axis=0, return_counts=True)
+        size = int(labels.max()) + 1
+        there = _indicators(patterns, size)
+        weights: Floats = (patterns[:, :1] == names).astype(float)  # P(z | labels), at first
+        for _ in range(ITERATIONS):
+            expected = weights * counts[:, np.newaxis]
+            logs, logs_of_labels = _log_probabilities(there, expected, size)
+            weights = there @ logs_of_labels + logs
+            weights = np.exp(weights - weights.max(axis=1, keepdims=True))
+            weights /= weights.sum(axis=1, keepdims=True)
+        return cls(names, logs, logs_of_labels)
+
+    def of(self, labels: Longs) -> Longs:
+        """The class of each phrase; a label that was not seen before says nothing."""
+        if not len(self.names) or not len(labels):
+            return np.maximum(labels[:, 0], 0)
+        size = len(self.labels) // labels.shape[1]
+        known = np.where(labels < size, labels, -1)
+        parts = np.array_split(known, -(-len(known) // SAMPLE))
+        scores = ((_indicators(x, size) @ self.labels + self.priors).argmax(axis=1) for x in parts)
+        return self.names[list(chain.from_iterable(scores))]
 
 
 def _indicators(labels: Longs, size: int) -> csr_array:
