@@ -27,9 +27,9 @@ from dbpcfg.corpus.preprocessing import Preprocessing, preprocess
 from dbpcfg.corpus.sentence import Sentence, punctuation_mask
 from dbpcfg.evaluation.evaluate import Evaluation
 from dbpcfg.induction.corpus import RunCorpus
-from dbpcfg.parsing.direction import branching_side, branching_trees
 from dbpcfg.induction.directory import finished_run
 from dbpcfg.parsing.derivations import as_tree
+from dbpcfg.parsing.direction import branching_side, branching_trees
 from dbpcfg.trees.tree import Tree
 
 SHORT = ("--max-length", "20", "-D", "2", "--rare", "1")

@@ -33,7 +33,6 @@ from dbpcfg.induction.summary import (
 )
 from dbpcfg.induction.verdict import Verdict, verdict_of
 from dbpcfg.io.tables import Table, data_frame, html, plural
-from dbpcfg.model.exploring import Exploration
 from dbpcfg.model.model import Model, unknown_mass
 from dbpcfg.parsing.consensus import Consensus
 from dbpcfg.parsing.derivations import Derivations, as_brackets, as_tree
@@ -45,6 +44,7 @@ if TYPE_CHECKING:
 
     from dbpcfg.evaluation.goldtrees import Gold
     from dbpcfg.model.decoding import Method
+    from dbpcfg.model.exploring import Exploration
 
 
 BLOCK = 10_000
@@ -204,6 +204,8 @@ class Run:
 
     def explore(self, *, port: int = 0, height: int = 900) -> Exploration:
         """Type sentences at the grammar: see ``Model.explore``; with phrases of the run's trees."""
+        from dbpcfg.model.exploring import Exploration
+
         self._check_finished()
         return Exploration(self.model, self.trees(), port, height)
 
@@ -256,8 +258,8 @@ class Run:
 
     @property
     def voters(self) -> list[Chain]:
-        """The survivors that one is selected from: `trusted` ones, or all if there are none."""
-        return self.trusted or self.survivors
+        """The survivors that one is selected from: those that vote, or might, or else all."""
+        return self.trusted or self._plausible or self.survivors
 
     @cached_property
     def side(self) -> Side | None:
@@ -271,18 +273,26 @@ class Run:
         They do more than branch to one side. If the side of the language is known, they branch to
         it, and agree; one that is left alone is trusted unless others branch elsewhere.
         """
+        plausible, spans = self._plausible, self.shared
         if self.configuration.trees != "consensus" or not self.finished:
-            return self.survivors
-        spans, astray = self.shared, self.shared.astray(self.side)
-        others = {*spans.one_sided, *astray}
-        numbers = [number for number in spans.trees if number not in others]
-        if self.side is not None and len(numbers) > 1:
-            agreement = spans.among(numbers)
+            return plausible
+        if self.side is not None and len(plausible) > 1:
+            agreement = spans.among([chain.settings.chain for chain in plausible])
             doubtful = agreement is not None and agreement < UNSURE
         else:
-            doubtful = bool(astray)
-        trusted = [] if doubtful else numbers
-        return [chain for chain in self.survivors if chain.settings.chain in trusted]
+            doubtful = bool(spans.astray(self.side))
+        return [] if doubtful else plausible
+
+    @property
+    def _plausible(self) -> list[Chain]:
+        """The survivors that do more than branch to one side, and branch to that of the language.
+
+        If chains do not vote, all survivors.
+        """
+        if self.configuration.trees != "consensus" or not self.finished:
+            return self.survivors
+        others = {*self.shared.one_sided, *self.shared.astray(self.side)}
+        return [chain for chain in self.survivors if chain.settings.chain not in others]
 
     def goodness(self, chain: Chain) -> float:
         """How good a survivor is, by what the run selects by; more is better.
