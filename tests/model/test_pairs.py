@@ -101,6 +101,82 @@ def test_zorro_one_at_a_time():
     assert len(result.paradigms) == 12
 
 
+class Script:
+    """A model worked out in NumPy alone, from its arrays.
+
+    The bounded grammar is written out as a PCFG of K symbols on each level, (L,1), (R,1) to
+    (L,D+1), given that all trees fit; prefixes are those of Jelinek and Lafferty (1991).
+    """
+
+    def __init__(self, model: Model) -> None:
+        grammar, unknown, D = model.grammar, model.unknown, model.depth
+        words = grammar.vocabulary.words
+        self.number = {word: n for n, word in enumerate(words)}
+        rest, K, levels = (1.0 - unknown)[:, None], grammar.categories, 2 * D + 1
+        lexical = np.hstack([grammar.lexical * rest, unknown[:, None]])
+        binary = grammar.binary * rest[:, None]
+        emission = np.tile(lexical, (levels, 1))
+        rules = np.zeros((levels * K,) * 3)
+        for d in range(D):
+            L, R, below = (slice(K * n, K * (n + 1)) for n in range(2 * d, 2 * d + 3))
+            rules[L, L, R] = rules[R, below, R] = binary
+        h = np.zeros(levels * K)  # the probability that a tree fits
+        for _ in range(5000):
+            h = emission.sum(axis=1) + np.einsum("xyz,y,z->x", rules, h, h)
+        root = np.zeros(levels * K)
+        root[:K] = grammar.root * h[:K]
+        self.root, self.emission = root / root.sum(), emission / h[:, None]
+        self.rules = np.einsum("xyz,y,z,x->xyz", rules, h, h, 1 / h)
+        self.corners = np.linalg.inv(np.eye(levels * K) - self.rules.sum(axis=2))
+
+    def log_probabilities(self, words: list[str]) -> tuple[float, float]:
+        """Logarithms of P(words) and P(words …)."""
+        known = [self.number.get(word.lower(), len(self.number)) for word in words]
+        n, size = len(words), len(self.root)
+        inside, begun = np.zeros((n, n + 1, size)), np.zeros((n, size))
+        for i in reversed(range(n)):
+            inside[i, i + 1] = self.emission[:, known[i]]
+            for j in range(i + 2, n + 1):
+                pairs = inside[i, i + 1 : j].T @ inside[i + 1 : j, j]
+                inside[i, j] = np.einsum("xyz,yz->x", self.rules, pairs)
+            pairs = inside[i, i + 1 : n].T @ begun[i + 1 :]
+            corner = np.einsum("xyz,yz->x", self.rules, pairs)
+            begun[i] = self.corners @ (corner if i < n - 1 else self.emission[:, known[i]])
+        return math.log(self.root @ inside[0, n]), math.log(self.root @ begun[0])
+
+    def surprisal(self, words: list[str], at: int) -> float:
+        """That of a word, or of the end after the last, in bits."""
+        before = self.log_probabilities(words[:at])[1] if at else 0.0
+        whole, begun = self.log_probabilities(words[: at + 1])
+        return (before - (whole if at == len(words) else begun)) / math.log(2)
+
+
+@pytest.mark.skipif("DBPCFG_DATA" not in os.environ, reason="needs DBPCFG_DATA")
+def test_zorro_agrees_with_an_independent_script():
+    pairs = []
+    for path in sorted(Path(os.environ["DBPCFG_DATA"], "zorro").iterdir()):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        pairs += [(good, bad) for bad, good in zip(lines[::240], lines[1::240])]
+    pairs = pairs[:200]
+    words = sorted({word.lower() for pair in pairs for text in pair for word in text.split()})
+    model = model_of(words[::-2], depth=2)
+    script, points = Script(model), 0.0
+    (found,) = minimal_pairs(model, pairs, quiet=True).results.values()
+    assert len(found) == 200
+    for (good, bad), one in zip(pairs, found):
+        texts = good.split(), bad.split()
+        same = [a.lower() == b.lower() for a, b in zip(*texts)]
+        at = [*same, False].index(False)
+        logs = [script.log_probabilities(text)[0] for text in texts]
+        surprisals = [script.surprisal(text, at) for text in texts]
+        own = [one.good.log_probability, one.bad.log_probability]
+        assert own == pytest.approx(logs, rel=0, abs=1e-9)
+        own = [one.good.surprisal, one.bad.surprisal]
+        assert own == pytest.approx(surprisals, rel=0, abs=1e-9)
+        points += 0.5 if abs(logs[0] - logs[1]) < 1e-9 else float(logs[0] > logs[1])
+    assert sum(one.right() for one in found) == points
+
+
 # --- points ---------------------------------------------------------------------------------------
 
 
