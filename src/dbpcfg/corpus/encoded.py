@@ -246,7 +246,7 @@ class Encoded:
 
         ``keep_ids``: whether they keep their random numbers.
         """
-        lengths = self.lengths[sentences]
+        lengths = self.starts[sentences + 1] - self.starts[sentences]  # not those of all others
         starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         at = np.arange(starts[-1]) + np.repeat(self.starts[sentences] - starts[:-1], lengths)
         return Encoded(

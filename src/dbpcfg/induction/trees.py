@@ -25,18 +25,20 @@ def mbr_under(
     """MBR trees by the mean of the posteriors under one or more grammars."""
     work = work or Mapper()
     parts = work.parts(corpus, InOrder(BATCH))
-    return Derivations(np.concatenate(work.map(decode_part, parts, grammars, depth)), corpus)
+    decoded = work.map(decode_part, parts, grammars, depth)
+    return Derivations(decoded[0] if len(decoded) == 1 else np.concatenate(decoded), corpus)
 
 
 def decode_part(
     part: CorpusPart, grammars: Sequence[Grammar], depth: int | None, threads: int
 ) -> Ints:
     """The nodes of the MBR trees of a part."""
-    decoded = [
-        mbr_trees(here, weights, threads).nodes
-        for here, weights in _posteriors(grammars, depth, part.sentences, threads)
-    ]
-    return np.concatenate(decoded)
+    decoded, row = Derivations.empty(part.sentences).nodes, 0
+    for here, weights in _posteriors(grammars, depth, part.sentences, threads):
+        nodes = mbr_trees(here, weights, threads).nodes
+        decoded[row : row + len(nodes)] = nodes
+        row += len(nodes)
+    return decoded
 
 
 @dataclass(frozen=True)
