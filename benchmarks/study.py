@@ -2,15 +2,15 @@
 
     python benchmarks/study.py learn FOLDER TEXT... --treebank TREEBANK [--sizes 5000 20000 all]
         [--seeds 0 1 2] [--chains 4]
-    python benchmarks/study.py score FOLDER --treebank TREEBANK --pairs PAIRS > rows.tsv
+    python benchmarks/study.py score FOLDER --treebank TREEBANK --pairs PAIRS [--seeds 0 1 2]
+        > rows.tsv
     python benchmarks/study.py figure rows.tsv docs/images/large.svg
 
 A size is a number of utterances of the texts, drawn at random; ``all`` of them; ``treebank``, the
 sentences of the treebank, without its trees; or two of these, as in ``80000+treebank``. Each seed
-draws its own, and larger samples contain smaller ones. FOLDER keeps a run for each size and seed:
-those that are there are not learned again. Processor time and peak memory are those of
-``dbpcfg induce``; of memory, kernels that have to be compiled take a part, so compile them before
-(``dbpcfg warm``).
+draws its own, and larger samples contain smaller ones. FOLDER keeps a run and a row for each size
+and seed: what is there is not done again. Processor time and peak memory are those of
+``dbpcfg induce``; compiling takes both, so compile kernels before (``dbpcfg warm``).
 
 ``score``: a row for each run. The treebank is parsed with ``dbpcfg parse``, and scored; *updates*
 are the mini-batches of a chain.
@@ -108,7 +108,11 @@ def tables(*arguments: object) -> dict[str, dict[str, Any]]:
 
 
 def scores(folder: Path, treebank: str, pairs: str) -> dict[str, Any]:
-    """The row of a run."""
+    """The row of a run, which is kept."""
+    kept = folder / "row.json"
+    if kept.exists():
+        row: dict[str, Any] = json.loads(kept.read_text())
+        return row
     run, trees = folder / "run", folder / "parsed.txt"
     with trees.open("wb") as file:
         subprocess.run(command("parse", run, treebank), check=True, stdout=file)
@@ -128,7 +132,7 @@ def scores(folder: Path, treebank: str, pairs: str) -> dict[str, Any]:
         "critical": tested["critical_word"],
         "agreed": learned.shared.agreement() or 0.0,
     }
-    return {
+    row = {
         **{name: f"{100 * share:.1f}" for name, share in shares.items()},
         **{name: f"{cost[name]:.0f}" for name in COSTS},
         "text": text,
@@ -137,6 +141,8 @@ def scores(folder: Path, treebank: str, pairs: str) -> dict[str, Any]:
         "same": tested["same"],
         "updates": state.network.steps,
     }
+    kept.write_text(json.dumps(row))
+    return row
 
 
 def order(folder: Path) -> tuple[bool, int, str, int]:
@@ -150,8 +156,10 @@ def score(given: argparse.Namespace) -> None:
     """Print a row for each run."""
     rows = csv.DictWriter(sys.stdout, [*COLUMNS, *COSTS], delimiter="\t", lineterminator="\n")
     rows.writeheader()
-    done = (cost.parent for cost in Path(given.folder).glob("*/cost.json"))
+    done = [cost.parent for cost in Path(given.folder).glob("*/cost.json")]
     for folder in sorted(done, key=order):
+        if int(folder.name.rpartition("-")[2]) not in given.seeds:
+            continue
         rows.writerow(scores(folder, given.treebank, given.pairs))
         sys.stdout.flush()
 
@@ -171,7 +179,7 @@ def figure(given: argparse.Namespace) -> None:
         for number, (column, name) in enumerate(names.items()):
             color = (SOFT, ACCENT, "#b45309")[number]
             points = [(int(row["utterances"]), float(row[column])) for row in rows]
-            look = {"color": color, "marker": MARKS[number], "markersize": 4}
+            look: dict[str, Any] = {"color": color, "marker": MARKS[number], "markersize": 4}
             axes.plot(*zip(*points, strict=True), linestyle="none", label=name, **look)
             means = [mean(y for x, y in points if x == size) for size in sizes]
             axes.plot(sizes, means, color=color, linewidth=0.75)
@@ -199,7 +207,6 @@ def main() -> None:
     learning.add_argument("folder")
     learning.add_argument("text", nargs="+")
     learning.add_argument("--sizes", nargs="+", default=["5000", "20000", "80000", ALL, TREEBANK])
-    learning.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     learning.add_argument("--chains", type=int, default=4)
     learning.set_defaults(call=learn)
     scoring = commands.add_parser("score")
@@ -208,6 +215,7 @@ def main() -> None:
     scoring.set_defaults(call=score)
     for parser in (learning, scoring):
         parser.add_argument("--treebank", required=True)
+        parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     drawing = commands.add_parser("figure")
     drawing.add_argument("rows")
     drawing.add_argument("image")
