@@ -66,8 +66,9 @@ def test_a_learner_is_the_same_whether_named_or_chosen(size):
     assert chosen[0].preprocessing == named[0].preprocessing
 
 
-def test_the_same_bytes_whether_named_or_chosen(tmp_path):
-    some = text(120, 9, 40)
+@pytest.mark.parametrize("words", [6, 9], ids=["speech", "written"])
+def test_the_same_bytes_whether_named_or_chosen(words, tmp_path):
+    some = text(120, words, 40)
     options = {"K": 6, "iterations": 2, "chains": 2, "quiet": True}
     for name in ("auto", "neural"):
         dbpcfg.induce(some, learner=name, out=tmp_path / name, **options)
