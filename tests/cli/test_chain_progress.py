@@ -98,6 +98,22 @@ def test_time_left(chains, capsys, monkeypatch):
     ]
 
 
+def test_what_the_time_left_does_not_count(chains, capsys, monkeypatch):
+    monkeypatch.setattr(chain_progress, "LINE_SECONDS", -1.0)
+    settings = ChainSettings(categories=3, learner=Neural())
+    chain = new_chain(CORPUS, settings)
+    for trees, some in ((False, chains), (True, [chain])):
+        with ChainProgress("auto") as shown:
+            shown.begin(planned(Schedule(12)))
+            shown.began[0] = (0, chain_progress.time.monotonic() - 3.0)
+            for one in some:
+                one = advance(one, CORPUS, Schedule(12, kept=1), 999, until=9)
+                shown.show(one)
+            assert ((shown._caption() or "") == "then trees") == trees
+        err = capsys.readouterr().err
+        assert re.search(r" left, then trees$" if trees else r" left$", err, re.MULTILINE)
+
+
 def test_the_time_left_of_a_long_run(chains, capsys, monkeypatch):
     """After three seconds, then every ten; however long it is."""
     now = [100.0]

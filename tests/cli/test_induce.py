@@ -237,3 +237,25 @@ def test_the_help_of_one_learner(call, learner, words):
     assert not others & flags(shown)
     assert ("--sample-beta" in shown) == (learner == "gibbs")
     assert ("[default: 0.003]" in shown) == (learner == "neural")
+
+
+def test_what_comes_before_and_after_learning_is_shown(tmp_path, call, monkeypatch):
+    """In sentences, and the result does not depend on it."""
+    monkeypatch.setattr("dbpcfg.induction.trees.BATCH", 50)
+    text = tmp_path / "text.txt"
+    text.write_text(
+        "".join(f"the w{n % 7} saw , a w{n % 5} w{n % 3} or so on\n" for n in range(120))
+    )
+    given = ("--chains=2", "--iterations=1", "--categories=6")
+    _, said = call("induce", text, "--out", tmp_path / "one", *given, "--threads=1")
+    assert "of 240" not in said
+    monkeypatch.setattr("dbpcfg.io.progress.PATIENCE", 0.0)
+    _, said = call("induce", text, "--out", tmp_path / "two", *given, "--threads=2")
+    shown = said.splitlines()
+    assert "preparing the text: 120 of 120, 0:00 left" in shown
+    trees = [line.partition(",")[0] for line in shown if line.startswith("trees: ")]
+    assert trees == [f"trees: {done} of 240" for done in (50, 100, 120, 170, 220, 240)]
+    assert contents(tmp_path / "one") == contents(tmp_path / "two")
+    for hidden in ("--quiet", "--json"):
+        _, said = call("induce", text, "--out", tmp_path / hidden, *given, hidden)
+        assert said == ""

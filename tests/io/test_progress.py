@@ -131,6 +131,22 @@ def test_a_notebook_has_no_line_of_what_takes_no_time_or_is_quiet(now, notebook,
     assert not events.queue
 
 
+@pytest.mark.parametrize("kind", [io.StringIO, Terminal])
+def test_there_is_a_line_before_the_first_update_if_it_takes_long(kind, now, monkeypatch):
+    """Which comes from a thread of its own, once the patience of two seconds is over."""
+    monkeypatch.setattr(module, "PATIENCE", 0.0)
+    out = kind()
+    with Progress("preparing", to=out) as progress:
+        progress._timer.join(300)
+        assert "preparing" in out.getvalue()
+    monkeypatch.setattr(module, "PATIENCE", 3600.0)
+    out = kind()
+    with Progress("preparing", to=out) as progress:
+        assert progress._timer.is_alive()
+    progress._timer.join(300)
+    assert out.getvalue() == ""
+
+
 def test_python_calls_are_silent_unless_somebody_watches(monkeypatch, capsys):
     monkeypatch.setattr(module, "PATIENCE", 0.0)
     calls = {

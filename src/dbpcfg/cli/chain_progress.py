@@ -7,7 +7,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, Any, Literal
 
-from dbpcfg.io.progress import clock
+from dbpcfg.io.progress import Progress, clock
 from dbpcfg.io.tables import plural
 
 if TYPE_CHECKING:
@@ -72,6 +72,13 @@ class ChainProgress:
             self.live = Live(console=console, refresh_per_second=4, transient=True)
             self.live.start()
 
+    def phase(self, name: str, total: int | None) -> Progress:
+        """The progress of what comes before or after chains run."""
+        if self.live is not None:
+            self.live.stop()
+            self.live = None
+        return Progress(name, total, quiet=self.mode == "json")
+
     def show(self, chain: Chain) -> None:
         """Show a chain that has advanced."""
         self.chains[chain.settings.chain] = chain
@@ -93,6 +100,12 @@ class ChainProgress:
     @property
     def _race(self) -> bool:
         return self.configuration is not None and self.configuration.budget is not None
+
+    @property
+    def _after(self) -> str:
+        """What the time left does not count."""
+        samples = any(chain.settings.learner.samples for chain in self.chains.values())
+        return "" if samples else "then trees"
 
     @property
     def _nouns(self) -> tuple[str, str]:
@@ -169,6 +182,8 @@ class ChainProgress:
 
     def _line(self, row: dict[str, Any]) -> str:
         left = "" if row["seconds_left"] is None else f", {clock(row['seconds_left'])} left"
+        if left and self._after:
+            left += f", {self._after}"
         speed = f", {row['tokens_per_second']:,} tokens/s" if row["tokens_per_second"] else ""
         phase = row["standing"] or row["phase"]
         one, _ = self._nouns
@@ -190,7 +205,7 @@ class ChainProgress:
     def _caption(self) -> str | None:
         race = [self._summary()] if self._race else []
         cluster = [self._cluster_text(row).strip("; ") for row in list(self.rows.values())[-1:]]
-        return "; ".join(part for part in (*race, *cluster) if part) or None
+        return "; ".join(part for part in (*race, *cluster, self._after) if part) or None
 
     def _table(self) -> Any:
         from rich.table import Table

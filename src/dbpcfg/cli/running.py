@@ -178,6 +178,7 @@ def monitored(
                 **{**vars(options), "cluster": connected() if options.cluster else None},
                 quiet=True,
                 on_progress=None if progress is None else progress.show,
+                on_phase=None if progress is None else progress.phase,
                 should_stop=stop,
                 on_plan=on_plan,
                 on_note=say,

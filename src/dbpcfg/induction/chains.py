@@ -32,6 +32,7 @@ from dbpcfg.induction.search import Schedule
 from dbpcfg.induction.settings import ChainSettings, Configuration
 from dbpcfg.io.log import note, warn
 from dbpcfg.io.machine import can_send_to_worker, cores, init_worker, worker_context
+from dbpcfg.io.progress import Progress
 from dbpcfg.options import ExecutionOptions
 
 BLOCK_SECONDS = 1.0
@@ -101,6 +102,8 @@ class Execution(ExecutionOptions):
     """Whether no progress bar is shown; if None, it is, unless there is ``on_progress``."""
     on_progress: Callable[[Chain], None] | None = None
     """Called with a chain after each block of its iterations."""
+    on_phase: Callable[[str, int | None], Progress] | None = None
+    """Called before and after chains run with what is done then, and how much; shows it."""
     should_stop: Callable[[], bool] = lambda: False
     """Called after each block; the run stops if it returns True."""
     on_plan: Callable[[Configuration], None] = lambda _: None
@@ -121,6 +124,12 @@ class Execution(ExecutionOptions):
         if self.spread is not None and self.cluster is None:
             raise DbpcfgError("spread says how a cluster computes a run: give cluster too")
 
+    def phase(self, name: str, total: int | None = None) -> Progress:
+        """Progress of what is done before and after chains run."""
+        if self.on_phase is not None:
+            return self.on_phase(name, total)
+        return Progress(name, total, self.hides_progress)
+
     @property
     def hides_progress(self) -> bool | None:
         """Whether there is no progress bar; None if that depends on who watches."""
@@ -137,11 +146,11 @@ class Execution(ExecutionOptions):
 
     def threads_per_chain(self, chains: int) -> int:
         """How many threads each of a number of chains has."""
-        return max(1, self._threads // chains)
+        return max(1, self.all_threads // chains)
 
     def executor(self, chains: int, learner: Learner | None = None) -> Executor:
         """Start the workers for a number of chains: threads if the learner cannot be sent."""
-        workers = min(self._threads, chains)
+        workers = min(self.all_threads, chains)
         if self.workers == "threads" or not can_send_to_worker(learner):
             return ThreadPoolExecutor(workers)
         return ProcessPoolExecutor(workers, worker_context, initializer=init_worker)
@@ -154,10 +163,11 @@ class Execution(ExecutionOptions):
         if self.cluster is not None:
             cluster: Cluster = self.cluster
             return cluster.budget(iterations, chains)
-        return iterations * self._threads
+        return iterations * self.all_threads
 
     @property
-    def _threads(self) -> int:
+    def all_threads(self) -> int:
+        """How many threads there are."""
         return self.threads or cores()
 
 

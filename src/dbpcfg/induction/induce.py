@@ -19,11 +19,12 @@ from dbpcfg.corpus.preprocessing import PreprocessedCorpus, Preprocessing, drop_
 from dbpcfg.corpus.reading import Corpus, read
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.errors import DbpcfgError
-from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain
+from dbpcfg.induction.chain import GRAMMARS_KEPT, Chain, trees_of
 from dbpcfg.induction.chains import ChainRunner, ChainStore, Execution, InMemory, run_chains
 from dbpcfg.induction.corpus import GoldSpans, RunCorpus, gold_spans
 from dbpcfg.induction.directory import RunDirectory, results_are_there, write_results
 from dbpcfg.induction.learners import Learner
+from dbpcfg.induction.mapping import Counting
 from dbpcfg.induction.plan import InductionPlan
 from dbpcfg.induction.run import Run
 from dbpcfg.induction.search import Schedule, budget_of, iterations_in, total
@@ -190,8 +191,8 @@ def learn(
 ) -> Run:
     """Learn a grammar from a text as planned; see `induce`."""
     is_prepared = isinstance(corpus, PreprocessedCorpus)
-    with Progress("preparing the text", quiet=execution.hides_progress):
-        text, lessons, settings, why = plan.preprocess(corpus)
+    with execution.phase("preparing the text") as progress:
+        text, lessons, settings, why = plan.preprocess(corpus, progress)
     execution.on_note(text.summary())
     if plan.learned is not None:
         execution.on_note(plan.learned.known(text.encoded.vocabulary))
@@ -324,9 +325,19 @@ def continue_run(
 def _run_directory(directory: RunDirectory, execution: Execution) -> Run:
     run = _run(directory.configuration, directory.corpus, directory.gold, directory, execution)
     if run.finished and not results_are_there(directory.path):
+        _find_trees(run, execution)
         directory.check_not_moved()
         write_results(run, directory.path)
     return run
+
+
+def _find_trees(run: Run, execution: Execution) -> None:
+    """The trees of all chains, with progress, on all threads; chains keep them."""
+    forms, chains = run.corpus.forms, run.survivors
+    with execution.phase("trees", len(forms) * len(chains)) as progress:
+        for number, chain in enumerate(chains):
+            work = Counting(execution.all_threads, progress.after(number * len(forms)))
+            trees_of(chain, forms, run.configuration.trees, work)
 
 
 def _run(

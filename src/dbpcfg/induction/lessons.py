@@ -22,6 +22,7 @@ import numpy as np
 
 from dbpcfg.corpus.preprocessing import PreprocessedCorpus
 from dbpcfg.induction.corpus import Lessons, fits_bound
+from dbpcfg.io.progress import Progress
 from dbpcfg.parsing.direction import branching_side, follows
 
 SHARE = 0.5
@@ -82,11 +83,13 @@ def _limit_for(share: float, stretches: Iterable[Sequence[tuple[int, int]]]) -> 
     return int(lengths[np.searchsorted(words, share * words[-1])])
 
 
-def ccl_brackets(corpus: PreprocessedCorpus) -> Brackets:
+def ccl_brackets(corpus: PreprocessedCorpus, progress: Progress | None = None) -> Brackets:
     """The brackets that CCL finds in each sentence, read with a mark between stretches."""
     from dbpcfg.systems.ccl import CCL
 
     forms, marked = corpus.encoded, []
+    if progress is not None:
+        progress.total = len(forms)
     for s, own in enumerate(stretches_of(corpus)):
         # By numbers: a form may look like punctuation to CCL.
         words = [f"w{number}" for number in forms.numbers(s).tolist()]
@@ -94,7 +97,7 @@ def ccl_brackets(corpus: PreprocessedCorpus) -> Brackets:
         for start, end in own:
             text += [*([_MARK] if start else []), *words[start:end]]
         marked.append(text)
-    return [[(i, j) for i, j, _ in tree.spans()] for tree in CCL().fit(marked).trees()]
+    return [[(i, j) for i, j, _ in tree.spans()] for tree in CCL().fit(marked, progress).trees()]
 
 
 def suited(corpus: PreprocessedCorpus, brackets: Brackets) -> Brackets:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol, Self
 import numpy as np
 
 from dbpcfg.corpus.encoded import Encoded
+from dbpcfg.io.progress import Progress
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
 from dbpcfg.parsing.chart.batches import bounds
 from dbpcfg.parsing.chart.layout import padded
@@ -66,6 +67,29 @@ class Mapper:
     ) -> list[Any]:
         """``function(part, *shared, threads)`` of each part, in their order."""
         return [function(part, *shared, self.threads) for part in parts]
+
+
+class Counting(Mapper):
+    """The same in as many parts as there can be, with progress in sentences."""
+
+    def __init__(self, threads: int, progress: Progress) -> None:
+        super().__init__(threads)
+        self.progress = progress
+
+    def parts(self, corpus: Encoded, divide: Divide) -> list[CorpusPart]:
+        """The parts of a corpus."""
+        return divide(corpus, len(corpus))
+
+    def map(
+        self, function: Callable[..., Any], parts: Sequence[CorpusPart], *shared: Any
+    ) -> list[Any]:
+        """``function(part, *shared, threads)`` of each part, in their order."""
+        found, done = [], 0
+        for part in parts:
+            found += super().map(function, [part], *shared)
+            done += len(part.sentences)
+            self.progress.update(done)
+        return found
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,7 @@ from dbpcfg.induction.search import (
     rungs_of,
 )
 from dbpcfg.induction.settings import ChainSettings, Configuration
+from dbpcfg.io.progress import Progress
 from dbpcfg.model.files import load
 from dbpcfg.model.model import Model
 from dbpcfg.options import ModelOptions, ReadingOptions, SearchOptions
@@ -127,12 +128,12 @@ class InductionPlan:
         return ChainSettings(**vars(model), learner=learner, start=self.learned)
 
     def preprocess(
-        self, corpus: Iterable[Sentence] | PreprocessedCorpus
+        self, corpus: Iterable[Sentence] | PreprocessedCorpus, progress: Progress | None = None
     ) -> tuple[PreprocessedCorpus, Lessons | None, ChainSettings, str]:
         """The text, what is learned from, the settings of chains, and why they are what they are.
 
         Sentences that have no tree within the memory bound are left out or are an error, as the
-        options for reading say.
+        options for reading say. Progress is that of a teacher, if there is one.
         """
         if isinstance(corpus, PreprocessedCorpus):
             sentences: Iterable[Sentence] = corpus.sentences
@@ -152,7 +153,7 @@ class InductionPlan:
             known = () if self.learned is None else self.learned.words
             corpus = preprocess(sentences, preprocessing, known)
         corpus = within_bound(corpus, settings.depth, self.reading.skip_broken)
-        learner, lessons = settings.learner.lessons(corpus, settings)
+        learner, lessons = settings.learner.lessons(corpus, settings, progress)
         settings = replace(settings, learner=learner)
         return corpus, lessons, settings, reason(text, settings, preprocessing)
 

@@ -1,9 +1,9 @@
 """Progress of a long job, with the time left, after two seconds.
 
 On a terminal it is a bar that is erased when the job ends, elsewhere a line now and then. In a
-notebook it is one line that changes, and is there at once, whatever the first update waits for. The
-time left is estimated from the rate since the first update, so what happened before, such as
-compiling kernels, does not count.
+notebook it is one line that changes, and is there at once. The first line comes whatever the first
+update waits for. The time left is estimated from the rate since the first update, so what happened
+before, such as compiling kernels, does not count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextvars import copy_context
-from threading import Lock, Timer
+from threading import TIMEOUT_MAX, Lock, Timer
 from typing import Any, TextIO, TypeVar
 
 Item = TypeVar("Item")
@@ -98,8 +98,9 @@ class Progress:
         return in_notebook() and not self._given
 
     def __enter__(self) -> Progress:
-        if not self.quiet and self._in_cell:
-            self._timer = Timer(CELL_PATIENCE, copy_context().run, (self._wait,))
+        patience = CELL_PATIENCE if self._in_cell else PATIENCE
+        if not self.quiet and patience < TIMEOUT_MAX:
+            self._timer = Timer(patience, copy_context().run, (self._wait,))
             self._timer.daemon = True
             self._timer.start()
         return self

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from dbpcfg.induction.auto import TextFigures
     from dbpcfg.induction.corpus import Lessons
     from dbpcfg.induction.settings import ChainSettings
+    from dbpcfg.io.progress import Progress
     from dbpcfg.model.model import Model
 
 
@@ -108,7 +109,7 @@ class Learner(LearnerOptions):
         return {}
 
     def lessons(
-        self, text: PreprocessedCorpus, settings: ChainSettings
+        self, text: PreprocessedCorpus, settings: ChainSettings, progress: Progress | None = None
     ) -> tuple[Learner, Lessons | None]:
         """The parts of the text to learn from, or None for all sentences as they are.
 

@@ -58,6 +58,7 @@ from dbpcfg.induction.lessons import ccl_brackets, lessons_of, suited, whole_sen
 from dbpcfg.induction.mapping import CorpusPart, Mapper, in_corpus_order, parts_of, together
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.archive import ArchiveError
+from dbpcfg.io.progress import Progress
 from dbpcfg.io.tables import plural
 from dbpcfg.model.model import Model
 from dbpcfg.numerics.kernels import Floats, Longs, loop_kernel
@@ -193,12 +194,12 @@ class Neural(NeuralOptions, Learner):
         return ["without a teacher", *stretches] if stretches else []
 
     def lessons(
-        self, text: PreprocessedCorpus, settings: ChainSettings
+        self, text: PreprocessedCorpus, settings: ChainSettings, progress: Progress | None = None
     ) -> tuple[Learner, Lessons | None]:
         """Stretches between punctuation marks, with the brackets of the teacher that suit."""
         brackets, limit = None, self.stretch or 0
         if self.teacher != "none":
-            brackets = ccl_brackets(text)
+            brackets = ccl_brackets(text, progress)
             if self.teacher == "auto":
                 brackets = suited(text, brackets)
                 brackets = brackets if any(brackets) else None
