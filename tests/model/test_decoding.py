@@ -199,7 +199,10 @@ def test_categories_keep_their_names():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"method": "best"}, "method must be mbr, mbr-chain, viterbi or sample, got 'best'"),
+        (
+            {"method": "best"},
+            "method must be consensus, mbr, mbr-chain, viterbi or sample, got 'best'",
+        ),
         ({"n": 0}, "1 to 10,000 trees, not 0"),
         ({"n": 2, "method": "mbr"}, "mbr gives one tree"),
         ({"method": "mbr-chain"}, "needs other grammars of the chain"),
