@@ -518,7 +518,7 @@ class SearchOptions(Group):
     chains: int | None = option(
         None,
         "Number of chains; in a race, at the start. Default: depends on the budget; 4 without a "
-        "race.",
+        "race, 8 for neural if there is little speech.",
         minimum=1,
     )
     iterations: int | None = option(

@@ -45,9 +45,10 @@ def test_the_rule(size, learner, rare, teacher, depth):
     assert (figures.sentences, figures.mean_length) == (size[0], size[1])
     assert str(figures).startswith(f"{size[0]:,} sentences of {size[1]}.0 words")
     assert choose(figures, BOTH) == learner
-    corpus, _, settings, why = InductionPlan().preprocess(text(*size))
+    corpus, _, settings, chains, why = InductionPlan().preprocess(text(*size))
     assert settings.learner.name == learner
     assert (getattr(settings.learner, "teacher", None), settings.depth) == (teacher, depth)
+    assert chains == (8 if (teacher, depth) == ("none", 2) else 4)
     chosen = corpus.preprocessing
     without = learner == "neural"
     assert (chosen.rare, chosen.no_punctuation) == (rare, without)
@@ -62,14 +63,14 @@ def test_a_learner_is_the_same_whether_named_or_chosen(size):
     chosen, named = (
         InductionPlan(learner=name).preprocess(text(*size)) for name in ("auto", "neural")
     )
-    assert chosen[2] == named[2]
+    assert chosen[2:] == named[2:]
     assert chosen[0].preprocessing == named[0].preprocessing
 
 
 @pytest.mark.parametrize("words", [6, 9], ids=["speech", "written"])
 def test_the_same_bytes_whether_named_or_chosen(words, tmp_path):
     some = text(120, words, 40)
-    options = {"K": 6, "iterations": 2, "chains": 2, "quiet": True}
+    options = {"K": 6, "iterations": 2, "quiet": True}
     for name in ("auto", "neural"):
         dbpcfg.induce(some, learner=name, out=tmp_path / name, **options)
     for file in ("config.toml", "corpus.npz", "trees.txt", "model.npz", "chains.tsv"):
@@ -79,10 +80,11 @@ def test_the_same_bytes_whether_named_or_chosen(words, tmp_path):
 
 def test_what_is_asked_for_is_kept():
     given = {"no_punctuation": False, "rare": 0, "max_length": 3}
-    plan = InductionPlan(preprocessing=given, learner_options={"teacher": "none", "stretch": 4})
-    corpus, _, settings, _ = plan.preprocess(text(2000, 3, 4000))
+    asked = {"preprocessing": given, "search": SearchOptions(chains=3)}
+    plan = InductionPlan(learner_options={"teacher": "none", "stretch": 4}, **asked)
+    corpus, _, settings, chains, _ = plan.preprocess(text(2000, 3, 4000))
     assert {name: getattr(corpus.preprocessing, name) for name in given} == given
-    assert (settings.learner.teacher, settings.learner.stretch) == ("none", 4)
+    assert (settings.learner.teacher, settings.learner.stretch, chains) == ("none", 4, 3)
     deep = InductionPlan(model=ModelOptions(depth=4)).preprocess(text(500, 6, 200))
     assert deep[2].depth == 4
     assert choose(TextFigures(2000, 6000, 50), ["gibbs"]) == "gibbs"
@@ -91,7 +93,7 @@ def test_what_is_asked_for_is_kept():
 def test_known_brackets_are_the_teacher():
     some = [Sentence((*one.words, "[the", "dog]")) for one in text(200, 12, 500)]
     plan = InductionPlan(preprocessing={"brackets": "text"})
-    _, lessons, settings, _ = plan.preprocess(some)
+    _, lessons, settings, *_ = plan.preprocess(some)
     assert (settings.learner.teacher, settings.learner.stretch) == ("none", 0)
     assert lessons is None
 

@@ -188,9 +188,9 @@ def test_brackets_that_do_not_suit_are_not_taught_unless_asked_for(monkeypatch):
         (mixed, "auto", "ccl", 1),
         (mixed, "ccl", "ccl", 3),
     ):
-        monkeypatch.setattr(neural, "ccl_brackets", lambda corpus, found=brackets: found)
+        monkeypatch.setattr(neural, "ccl_brackets", lambda corpus, progress, found=brackets: found)
         plan = InductionPlan(learner="neural", learner_options={"teacher": asked})
-        _, lessons, settings, why = plan.preprocess(some)
+        _, lessons, settings, _, why = plan.preprocess(some)
         assert settings.learner.teacher == teacher
         taught = lessons.sentences.brackets
         assert (0 if taught is None else len(taught)) == number * len(lessons.sentences)

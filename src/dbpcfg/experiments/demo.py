@@ -81,7 +81,8 @@ class Experiment:
             chains = "" if self.chains is None else f" of {plural(self.chains, 'chain')}"
             return f"a race{chains} with {plural(self.budget, 'iteration')} in all"
         if self.iterations is None:
-            return f"the default settings, but for mini-batches of {self.batch}, for speed"
+            few = f"{plural(self.chains or 0, 'chain')} and mini-batches of {self.batch}"
+            return f"the default settings, but for {few}, for speed"
         length = plural(self.iterations, "iteration")
         return f"{plural(self.chains or 0, 'chain')} of {length}"
 
@@ -125,7 +126,7 @@ CENTER = Experiment(
 )
 LEFT = Experiment("left", vocabulary=1, categories=3, depth=2, chains=8, iterations=200)
 RIGHT = replace(LEFT, kind="right")
-LANGUAGE = Experiment("utterances", 0, None, None, sentences=800, batch=64)
+LANGUAGE = Experiment("utterances", 0, None, None, sentences=800, batch=64, chains=4)
 DRAWN = (5, 6, 7)
 """Words of the utterances that are drawn: the first of each length."""
 

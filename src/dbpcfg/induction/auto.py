@@ -7,8 +7,8 @@ the text                                              what is done with it
 ====================================================  ============================================
 fewer than 100 sentences                              gibbs, D = 2, with punctuation
 speech: at most 8 words in a sentence on average,     neural, D = 3, without punctuation, learned
-and few forms (at least 4 tokens for each, and at     from whole utterances
-most 20 for the square root of the tokens)
+and few forms (at least 4 tokens for each, and at     from whole utterances; D = 2 and 8 chains
+most 20 for the square root of the tokens)            instead of 4 if there are few tokens
 anything else                                         neural, D = 3, without punctuation, learned
                                                       from stretches between marks, taught by CCL
                                                       if its brackets suit the language

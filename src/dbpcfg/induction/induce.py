@@ -192,7 +192,7 @@ def learn(
     """Learn a grammar from a text as planned; see `induce`."""
     is_prepared = isinstance(corpus, PreprocessedCorpus)
     with execution.phase("preparing the text") as progress:
-        text, lessons, settings, why = plan.preprocess(corpus, progress)
+        text, lessons, settings, chains, why = plan.preprocess(corpus, progress)
     execution.on_note(text.summary())
     if plan.learned is not None:
         execution.on_note(plan.learned.known(text.encoded.vocabulary))
@@ -211,7 +211,7 @@ def learn(
             iterations = iterations_in(budget, words.learned, settings)
             budget = execution.budget(iterations, plan.search.chains)
         configuration = replace(
-            plan.configuration(settings, budget, len(words.learned), preprocessing),
+            plan.configuration(settings, budget, len(words.learned), preprocessing, chains),
             why=why,
             start={} if plan.learned is None else plan.learned.table(),
             gold=sources,

@@ -20,7 +20,6 @@ from dbpcfg.induction.learners import Learner, learner_of, learner_with
 from dbpcfg.induction.search import (
     BUDGET,
     MAX_ITERATIONS,
-    PAPER_CHAINS,
     Schedule,
     budget_of,
     is_race,
@@ -129,8 +128,8 @@ class InductionPlan:
 
     def preprocess(
         self, corpus: Iterable[Sentence] | PreprocessedCorpus, progress: Progress | None = None
-    ) -> tuple[PreprocessedCorpus, Lessons | None, ChainSettings, str]:
-        """The text, what is learned from, the settings of chains, and why they are what they are.
+    ) -> tuple[PreprocessedCorpus, Lessons | None, ChainSettings, int, str]:
+        """The text, what is learned from, the settings of chains, their number, and why.
 
         Sentences that have no tree within the memory bound are left out or are an error, as the
         options for reading say. Progress is that of a teacher, if there is one.
@@ -155,7 +154,8 @@ class InductionPlan:
         corpus = within_bound(corpus, settings.depth, self.reading.skip_broken)
         learner, lessons = settings.learner.lessons(corpus, settings, progress)
         settings = replace(settings, learner=learner)
-        return corpus, lessons, settings, reason(text, settings, preprocessing)
+        chains = self.search.chains or learner.chains_for(text)
+        return corpus, lessons, settings, chains, reason(text, settings, preprocessing)
 
     def configuration(
         self,
@@ -163,10 +163,12 @@ class InductionPlan:
         budget: int | None = None,
         sentences: int = 0,
         preprocessing: Preprocessing | None = None,
+        chains: int = 1,
     ) -> Configuration:
         """The settings of the run: how many chains, how long they are, what they are compared by.
 
         ``budget``: the given one in iterations.
+        ``chains``: their number without a race.
         """
         learner, options = settings.learner, self.search
         if self.schedule is not None and not learner.samples:
@@ -179,8 +181,6 @@ class InductionPlan:
             budget = BUDGET if budget is None else budget
             rungs = rungs_of(budget, options.chains)
             chains, iterations = rungs[0].chains, rungs[-1].iterations
-        else:
-            chains = PAPER_CHAINS if options.chains is None else options.chains
         return Configuration(
             model=settings,
             schedule=self.schedule or Schedule(iterations, kept=kept),

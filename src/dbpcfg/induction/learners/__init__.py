@@ -28,6 +28,7 @@ from dbpcfg.errors import DbpcfgError
 from dbpcfg.grammar.pcfg import Grammar, draw_from_prior, without_zeros
 from dbpcfg.induction.criteria import Measures
 from dbpcfg.induction.mapping import Mapper
+from dbpcfg.induction.search import PAPER_CHAINS
 from dbpcfg.induction.trees import mbr_under
 from dbpcfg.io.tables import Column
 from dbpcfg.numerics.kernels import Floats
@@ -99,6 +100,10 @@ class Learner(LearnerOptions):
     def depth_for(self, text: TextFigures) -> int:
         """The memory bound that suits a text."""
         return self.default_depth
+
+    def chains_for(self, text: TextFigures) -> int:
+        """The number of chains that suits a text, without a race."""
+        return PAPER_CHAINS
 
     def choices(self) -> list[str]:
         """What was decided by the text, as notes name it."""

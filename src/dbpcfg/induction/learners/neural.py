@@ -56,6 +56,7 @@ from dbpcfg.induction.learners.network import (
 )
 from dbpcfg.induction.lessons import ccl_brackets, lessons_of, suited, whole_sentences
 from dbpcfg.induction.mapping import CorpusPart, Mapper, in_corpus_order, parts_of, together
+from dbpcfg.induction.search import PAPER_CHAINS
 from dbpcfg.induction.settings import ChainSettings
 from dbpcfg.io.archive import ArchiveError
 from dbpcfg.io.progress import Progress
@@ -76,7 +77,7 @@ DIVERGED = 5.0
 STRETCH = 15
 """The greatest number of words in a stretch that is learned from, with a teacher."""
 LITTLE_SPEECH = 30_000
-"""Tokens of speech below which the bound is 2."""
+"""Tokens of speech below which the bound is 2, and there are twice as many chains."""
 BATCH, MAX_PASSES = 64, 30
 """Sentences of a mini-batch, and the greatest number of passes, if nothing is asked for."""
 STEPS = 2000
@@ -184,7 +185,11 @@ class Neural(NeuralOptions, Learner):
 
     def depth_for(self, text: TextFigures) -> int:
         """2 for a little speech: with 3, most chains become right-branching."""
-        return 2 if text.is_speech and text.tokens < LITTLE_SPEECH else self.default_depth
+        return 2 if _is_little_speech(text) else self.default_depth
+
+    def chains_for(self, text: TextFigures) -> int:
+        """More for a little speech: with 4, the answer depends on chance, and they cost little."""
+        return 2 * PAPER_CHAINS if _is_little_speech(text) else PAPER_CHAINS
 
     def choices(self) -> list[str]:
         """Whose brackets it learns from, and from which stretches."""
@@ -474,6 +479,10 @@ class Neural(NeuralOptions, Learner):
             except GrammarError:
                 raise ArchiveError(f"network_{name} has numbers that are too large") from None
         return NetworkState(iteration, grammar, beta, network=network)
+
+
+def _is_little_speech(text: TextFigures) -> bool:
+    return text.is_speech and text.tokens < LITTLE_SPEECH
 
 
 def _word_categories(K: int) -> int:
