@@ -192,12 +192,32 @@ def test_brackets_that_do_not_suit_are_not_taught_unless_asked_for(monkeypatch):
         plan = InductionPlan(learner="neural", learner_options={"teacher": asked})
         _, lessons, settings, _, why = plan.preprocess(some)
         assert settings.learner.teacher == teacher
+        assert bool(lessons.note) == (asked == "auto")
         taught = lessons.sentences.brackets
         assert (0 if taught is None else len(taught)) == number * len(lessons.sentences)
         assert ("taught by CCL" in why, "without a teacher" in why) == (
             teacher == "ccl",
             teacher == "none",
         )
+
+
+@pytest.mark.parametrize(
+    ("brackets", "said"), [([(0, 3), (0, 4), (5, 10)], True), ([(7, 10), (5, 10)], False)]
+)
+def test_that_a_teacher_does_not_suit_is_said_before_learning(brackets, said, monkeypatch):
+    some = [["the", *(f"w{k + n}" for n in range(9))] for k in range(190)]
+    monkeypatch.setattr(neural, "ccl_brackets", lambda *_: [brackets for _ in some])
+    notes, before = [], []
+    run = dbpcfg.induce(
+        some,
+        K=3,
+        iterations=1,
+        chains=1,
+        on_note=notes.append,
+        on_plan=lambda _: before.extend(notes),
+    )
+    assert run.configuration.model.learner.teacher == "ccl"
+    assert (f"note: {neural.UNSUITED}" in before) == said
 
 
 def test_lessons_are_kept_in_the_file_of_the_sentences(tmp_path):

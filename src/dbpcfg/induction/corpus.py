@@ -49,6 +49,8 @@ class Lessons(NamedTuple):
     """The parts, as sentences, with the brackets that they are learned with."""
     parts: Longs
     """``[part, 3]``: the sentence, start and end of each."""
+    note: str = ""
+    """What speaks against them, to be said before anything is learned."""
 
     @classmethod
     def of(

@@ -199,6 +199,8 @@ def learn(
     if not is_prepared and (warning := TextCheck().update(text.sentences)):
         execution.on_warning(warning)
     execution.on_note(why)
+    if lessons is not None and lessons.note:
+        execution.on_note(f"note: {lessons.note}")
     del corpus
     words = replace(RunCorpus.of(text), lessons=lessons)
     spans = None if gold is None else _gold_spans(gold, words, text)

@@ -74,6 +74,10 @@ BETA1, BETA2, EPSILON = 0.75, 0.999, 1e-8
 LONGEST = 3.0
 """The greatest length of the gradient."""
 DIVERGED = 5.0
+UNSUITED = (
+    "CCL's brackets do not branch to the side to which the words say that the language does: only "
+    "those that do are taught, and the trees may be little better than branching ones"
+)
 STRETCH = 15
 """The greatest number of words in a stretch that is learned from, with a teacher."""
 LITTLE_SPEECH = 30_000
@@ -202,17 +206,19 @@ class Neural(NeuralOptions, Learner):
         self, text: PreprocessedCorpus, settings: ChainSettings, progress: Progress | None = None
     ) -> tuple[Learner, Lessons | None]:
         """Stretches between punctuation marks, with the brackets of the teacher that suit."""
-        brackets, limit = None, self.stretch or 0
+        brackets, limit, note = None, self.stretch or 0, ""
         if self.teacher != "none":
-            brackets = ccl_brackets(text, progress)
+            brackets = found = ccl_brackets(text, progress)
             if self.teacher == "auto":
-                brackets = suited(text, brackets)
+                brackets = suited(text, found)
+                note = "" if brackets is found else UNSUITED
                 brackets = brackets if any(brackets) else None
         learner = replace(self, teacher="none" if brackets is None else "ccl")
         if brackets is None and not limit:
             known = text.preprocessing.brackets is not None or text.encoded.brackets is None
             return learner, None if known else whole_sentences(text)
-        return learner, lessons_of(text, settings.depth, limit, brackets)
+        lessons = lessons_of(text, settings.depth, limit, brackets)
+        return learner, lessons._replace(note=note)
 
     def default_iterations(self, sentences: int) -> int:
         """As many as have ``STEPS`` mini-batches together; of a smaller text 5 to 30."""
