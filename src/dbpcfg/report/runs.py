@@ -99,7 +99,7 @@ def _first_of(wanted: Iterable[int], lengths: Longs) -> list[int]:
     chosen: list[int] = []
     for length in wanted:
         far = np.abs(lengths - length).astype(float)
-        far[[s for s, own in enumerate(lengths) if own in lengths[chosen]]] += len(lengths)
+        far[np.isin(lengths, lengths[chosen])] += len(lengths)
         far[chosen] = np.inf
         if np.isfinite(far).any():
             chosen.append(int(far.argmin()))
