@@ -179,17 +179,17 @@ def figure(given: argparse.Namespace) -> None:
         for number, (column, name) in enumerate(names.items()):
             color = (SOFT, ACCENT, "#b45309")[number]
             points = [(int(row["utterances"]), float(row[column])) for row in rows]
-            look: dict[str, Any] = {"color": color, "marker": MARKS[number], "markersize": 4}
+            look: dict[str, Any] = {"color": color, "marker": MARKS[number], "fillstyle": "none"}
             axes.plot(*zip(*points, strict=True), linestyle="none", label=name, **look)
             means = [mean(y for x, y in points if x == size) for size in sizes]
             axes.plot(sizes, means, color=color, linewidth=0.75)
         axes.set_xscale("log")
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.minorticks_off()
-        axes.set_ylim(0, 100)
+        axes.set_ylim(50, 100)
         axes.set_xlabel("utterances learned from")
         axes.set_ylabel("%")
-        axes.legend(frameon=False, loc="lower right")
+        axes.legend(frameon=False, loc="lower right", ncols=3)
         save(drawing, Path(given.image))
 
 
