@@ -1,6 +1,7 @@
 """Models of several chains: how they parse, and what their files have."""
 
 import json
+import tracemalloc
 from collections import Counter
 from dataclasses import replace
 
@@ -8,15 +9,17 @@ import numpy as np
 import pytest
 
 import dbpcfg
-from dbpcfg.corpus.encoded import Vocabulary
+from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import utterances
 from dbpcfg.errors import DbpcfgError, GrammarError
 from dbpcfg.grammar.pcfg import Grammar
+from dbpcfg.induction.consensus import SharedSpans
 from dbpcfg.io.archive import write_archive
 from dbpcfg.model.files import load_model, save_model
 from dbpcfg.model.model import Model
 from dbpcfg.parsing.consensus import Consensus
+from dbpcfg.parsing.direction import branching_trees
 from dbpcfg.parsing.labels import LatentClasses
 from dbpcfg.systems.branching import branching_tree
 from dbpcfg.trees.tree import Tree
@@ -210,3 +213,37 @@ def test_damaged_headers(tmp_path, consensus):
 def test_damaged_arrays(tmp_path, arrays, said):
     with pytest.raises(GrammarError, match=said):
         load_model(written(tmp_path / "m.npz", arrays))
+
+
+def test_chains_are_compared_in_blocks_of_any_size(run, monkeypatch):
+    def everything():
+        shared = SharedSpans(run.shared.trees)
+        trees, rule = Consensus(side="right", branching=1).learn(list(shared.trees.values()))
+        return [
+            trees.nodes,
+            *rule.arrays().values(),
+            shared.votes(trees),
+            shared.sentences(),
+            shared.agreement(),
+            list(shared.branching(trees).values()),
+        ]
+
+    expected = everything()
+    monkeypatch.setattr("dbpcfg.parsing.consensus.BATCH", 7)
+    for found, own in zip(everything(), expected, strict=True):
+        np.testing.assert_array_equal(found, own)
+
+
+def test_chains_of_a_large_text_are_compared_in_little_memory():
+    """Less than twice that of the trees, where one array of numbers of spans for each is more."""
+    text = Encoded.from_sentences([f"w{n}" for n in range(5)] for _ in range(20_000))
+    sides = [branching_trees(text, side) for side in ("right", "left", "right", "left")]
+    tracemalloc.start()
+    try:
+        shared = SharedSpans(dict(enumerate(sides)))
+        assert shared.agreement() == pytest.approx(1 / 3)
+        assert [shared.branching(trees)["right"] for trees in sides] == [1, 0, 1, 0]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 2 * sides[0].nodes.nbytes

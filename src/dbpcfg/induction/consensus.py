@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
 from dbpcfg.numerics.kernels import Floats, Ints, Longs
-from dbpcfg.parsing.consensus import span_numbers
+from dbpcfg.parsing.consensus import in_blocks, span_numbers
 from dbpcfg.parsing.derivations import END, START, Derivations
 from dbpcfg.parsing.direction import Side, follows
 
@@ -38,45 +39,48 @@ class SharedSpans:
 
     def __init__(self, trees: Mapping[int, Derivations]) -> None:
         self.trees = dict(trees)
-        starts = next(iter(self.trees.values())).corpus.starts
-        lengths = np.diff(starts)
-        # Of each node, so these take much of the memory of a large text.
-        small = np.int32 if starts[-1] < 2**31 else np.int64
-        self.sentence = np.repeat(np.arange(len(lengths), dtype=small), 2 * lengths - 1)
-        """The sentence of each node."""
-        self.spans = np.maximum(lengths - 2, 0)
+        self.corpus = next(iter(self.trees.values())).corpus
+        self.spans = np.maximum(self.corpus.lengths - 2, 0)
         """The number of spans of each sentence: binary trees all have equally many."""
-        self._first, self._length = (x.astype(small)[self.sentence] for x in (starts, lengths))
-        self._keys = {number: self._spans(own) for number, own in self.trees.items()}
-
-    def _spans(self, trees: Derivations) -> Longs:
-        """A number for the span of each node; -1 for spans that are left out."""
-        width, numbers = trees.nodes[:, END] - trees.nodes[:, START], span_numbers(trees)
-        numbers[(width <= 1) | (width >= self._length)] = -1
-        return numbers
 
     @cached_property
-    def _counts(self) -> tuple[Longs, Longs]:
-        """The spans of all chains, and how many chains have each."""
-        return np.unique(np.concatenate(list(self._keys.values())), return_counts=True)
+    def _pairs(self) -> dict[tuple[int, int], Ints]:
+        """``[s]``: how many spans of a sentence two chains share."""
+        found: dict[tuple[int, int], list[Longs]] = {
+            pair: [] for pair in combinations(self.trees, 2)
+        }
+        for _, own in in_blocks(list(self.trees.values())):
+            keys = dict(zip(self.trees, map(_spans_of, own), strict=True))
+            lengths = own[0].corpus.lengths
+            sentence = np.repeat(np.arange(len(lengths)), 2 * lengths - 1)
+            for (one, other), numbers in found.items():
+                both = (keys[one] >= 0) & np.isin(keys[one], keys[other])
+                numbers.append(np.bincount(sentence[both], minlength=len(lengths)))
+        return {pair: np.concatenate(own).astype(np.int32) for pair, own in found.items()}
+
+    def _shared(self, one: int, other: int) -> Ints | Longs:
+        """``[s]``: how many spans of a sentence two chains share; all, if they are one chain."""
+        if one == other:
+            return self.spans
+        return self._pairs[(one, other) if (one, other) in self._pairs else (other, one)]
 
     def votes(self, trees: Derivations) -> Longs:
         """How many chains have the span of each node: all, if it is left out."""
-        spans, counts = self._counts
-        keys = self._spans(trees)
-        at = np.searchsorted(spans, keys).clip(max=len(spans) - 1)
-        votes: Longs = np.where(spans[at] == keys, counts[at], 0)
-        votes[keys < 0] = len(self.trees)
+        votes = np.empty(len(trees.nodes), dtype=np.int64)
+        for rows, (asked, *own) in in_blocks([trees, *self.trees.values()]):
+            keys = _spans_of(asked)
+            votes[rows] = sum(np.isin(keys, _spans_of(one)).astype(np.int64) for one in own)
+            votes[rows][keys < 0] = len(own)
         return votes
 
-    def _common(self, chains: Sequence[int]) -> Floats:
-        """[s]: the mean number of spans that one of these chains and another one both have."""
+    def _common(self, chains: Sequence[int], others: Sequence[int]) -> Floats:
+        """``[s]``: the mean number of spans that one of some chains and one of others both have."""
         shared = np.zeros(len(self.spans))
         for chain in chains:
-            counted = self._keys[chain] >= 0
-            others = self.votes(self.trees[chain])[counted] - 1
-            shared += np.bincount(self.sentence[counted], others, minlength=len(shared))
-        return shared / (len(chains) * (len(self.trees) - 1))
+            for other in others:
+                if other != chain:
+                    shared += self._shared(chain, other)
+        return shared / (len(chains) * (len(others) - 1))
 
     def between(self, chain: int, other: int) -> float:
         """F1 of the spans of one chain against those of another; nan if there are no spans.
@@ -84,29 +88,32 @@ class SharedSpans:
         Binary trees of one sentence have equally many spans, so precision, recall and F1 are one
         number.
         """
-        spans = self._keys[chain]
-        spans = spans[spans >= 0]
-        return float(np.isin(spans, self._keys[other]).mean()) if len(spans) else float("nan")
+        total = int(self.spans.sum())
+        return int(self._shared(chain, other).sum()) / total if total else float("nan")
 
     def agreement(self, chain: int | None = None) -> float | None:
         """The mean of `between` over all pairs of chains, or over those with one chain.
 
         It is None if there is one chain only, or no span.
         """
+        return self._agreement(list(self.trees) if chain is None else [chain], list(self.trees))
+
+    def _agreement(self, chains: Sequence[int], others: Sequence[int]) -> float | None:
         total = int(self.spans.sum())
-        if len(self.trees) < 2 or not total:
+        if len(others) < 2 or not total:
             return None
-        return float(self._common(list(self.trees) if chain is None else [chain]).sum() / total)
+        return float(self._common(chains, others).sum() / total)
 
     def among(self, chains: Sequence[int]) -> float | None:
         """The agreement of two or more of the chains; None if there is no span."""
-        return SharedSpans({chain: self.trees[chain] for chain in chains}).agreement()
+        return self._agreement(chains, chains)
 
     def sentences(self) -> Floats:
-        """[s]: the agreement of the chains on each sentence; nan if there is none."""
+        """``[s]``: the agreement of the chains on each sentence; nan if there is none."""
         if len(self.trees) < 2:
             return np.full(len(self.spans), np.nan)
-        shares: Floats = self._common(list(self.trees)) / np.where(self.spans, self.spans, np.nan)
+        common, spans = self._common(list(self.trees), list(self.trees)), self.spans
+        shares: Floats = common / np.where(spans, spans, np.nan)
         return shares
 
     def branching(self, trees: Derivations) -> dict[str, float]:
@@ -115,17 +122,19 @@ class SharedSpans:
         Known brackets are all there is to be found at their level: counted are spans within the
         smallest of them, or within the sentence, which branch to one side if they reach its edge.
         """
-        nodes = trees.nodes
         first, last = self._innermost
-        begin, end = nodes[:, START], nodes[:, END]
-        start_of, end_of = first[self._first + begin], last[self._first + begin]
-        inside = (end <= end_of) & (end - begin > 1) & (end - begin < end_of - start_of)
-        if not inside.any():
-            return {}
-        return {
-            "right": float((end == end_of)[inside].mean()),
-            "left": float((begin == start_of)[inside].mean()),
-        }
+        token, number = 0, np.zeros(3, dtype=np.int64)  # right, left, all
+        for _, (own,) in in_blocks([trees]):
+            starts, lengths = own.corpus.starts, own.corpus.lengths
+            begin, end = own.nodes[:, START], own.nodes[:, END]
+            at = token + np.repeat(starts[:-1], 2 * lengths - 1) + begin
+            start_of, end_of = first[at], last[at]
+            inside = (end <= end_of) & (end - begin > 1) & (end - begin < end_of - start_of)
+            edges = (end == end_of) & inside, (begin == start_of) & inside, inside
+            number += [int(edge.sum()) for edge in edges]
+            token += len(own.corpus.tokens)
+        right, left, total = number.tolist()
+        return {"right": right / total, "left": left / total} if total else {}
 
     @cached_property
     def one_sided(self) -> list[int]:
@@ -139,7 +148,7 @@ class SharedSpans:
     @cached_property
     def _innermost(self) -> tuple[Ints, Ints]:
         """``[token]``: start and end of the smallest known bracket around it, or its sentence."""
-        corpus = next(iter(self.trees.values())).corpus
+        corpus = self.corpus
         starts, lengths = corpus.starts, corpus.lengths
         first = np.zeros(len(corpus.tokens), dtype=np.int32)
         last = np.repeat(lengths.astype(np.int32), lengths)
@@ -154,3 +163,11 @@ class SharedSpans:
         if side is None:
             return []
         return [n for n, trees in self.trees.items() if not follows(side, self.branching(trees))]
+
+
+def _spans_of(trees: Derivations) -> Longs:
+    """A number for the span of each node; -1 for spans that are left out."""
+    lengths, numbers = trees.corpus.lengths, span_numbers(trees)
+    width = trees.nodes[:, END] - trees.nodes[:, START]
+    numbers[(width <= 1) | (width >= np.repeat(lengths, 2 * lengths - 1))] = -1
+    return numbers

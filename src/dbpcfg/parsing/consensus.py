@@ -8,7 +8,7 @@ named as in the selected chain (`dbpcfg.parsing.labels`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dbpcfg.numerics.kernels import Ints, Longs
-from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations
+from dbpcfg.parsing.derivations import CATEGORY, END, START, Derivations, first_node
 from dbpcfg.parsing.direction import Side, branching_trees
 from dbpcfg.parsing.labels import EDGES, LatentClasses, edge_categories
 from dbpcfg.parsing.mbr import SpanCounts
 
 BATCH = 1000
-"""Sentences whose votes are counted together."""
+"""Sentences that are compared together."""
 UNLABELLED: Ints = np.array([1, 1, 0], dtype=np.int32)
 """Times a node: its span alone."""
 
@@ -70,34 +70,48 @@ class Consensus:
         nodes[phrases, CATEGORY] = self.classes.of(seen)
         return Derivations(nodes, chains[0].corpus)
 
-    def _vote(self, chains: Sequence[Derivations]) -> tuple[Ints, Longs, NDArray[np.bool_]]:
-        """Nodes with the labels of words, what chains say of phrases, and which nodes these are."""
-        nodes = self._spans(chains)
-        phrases = nodes[:, END] - nodes[:, START] > 1
-        spans = Derivations(nodes, chains[0].corpus)
-        labels = np.stack([labels_on(trees, spans) for trees in chains], axis=1)
-        nodes[:, CATEGORY] = labels[:, 0]  # every chain has the words
-        side = self.side
-        edges = [] if side is None else [edge_categories(trees, nodes, side) for trees in chains]
-        return nodes, np.column_stack([labels, *(edges * EDGES)])[phrases], phrases
+    def _vote(self, chains: Sequence[Derivations]) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+        """Nodes with the labels of words, what chains say of phrases, and which nodes these are.
+
+        Of a large text what they say takes much of the memory, so it is in small numbers.
+        """
+        corpus, side = chains[0].corpus, self.side
+        most = max(int(trees.nodes[:, CATEGORY].max(initial=0)) for trees in chains)
+        shape = (len(corpus.tokens) - len(corpus), self.columns(len(chains)))
+        seen = np.empty(shape, dtype=np.int16 if most < 2**15 else np.int64)
+        nodes, first = np.empty_like(chains[0].nodes), 0
+        for rows, own in in_blocks(chains):
+            spans = Derivations(self._spans(own), own[0].corpus)
+            there = spans.nodes[:, END] - spans.nodes[:, START] > 1
+            labels = np.stack([labels_on(trees, spans) for trees in own], axis=1)
+            spans.nodes[:, CATEGORY] = labels[:, 0]  # every chain has the words
+            nodes[rows], last = spans.nodes, first + int(there.sum())
+            edges = [] if side is None else [edge_categories(x, spans.nodes, side) for x in own]
+            seen[first:last] = np.column_stack([labels, *(edges * EDGES)])[there]
+            first = last
+        return nodes, seen, nodes[:, END] - nodes[:, START] > 1
 
     def _spans(self, chains: Sequence[Derivations]) -> Ints:
         """Nodes of the spans of greatest vote."""
-        corpus, voters = chains[0].corpus, chains if self.selected else chains[1:]
-        nodes = np.empty_like(chains[0].nodes)
-        for first in range(0, len(corpus), BATCH):
-            here = np.arange(first, min(first + BATCH, len(corpus)))
-            rows = slice(*(int(2 * corpus.starts[s] - s) for s in (first, here[-1] + 1)))
-            votes = SpanCounts(corpus.select(here), 1)
-            ballots = [trees.nodes[rows] for trees in voters]
-            if self.branching:
-                assert self.side is not None
-                ballots += [branching_trees(votes.corpus, self.side).nodes] * self.branching
-            # Two of each, three of the selected chain.
-            for ballot in [*ballots, *ballots, *(ballots[:1] * self.selected)]:
-                votes.add(Derivations(ballot * UNLABELLED, votes.corpus))
-            nodes[rows] = votes.decode().nodes
-        return nodes
+        votes = SpanCounts(chains[0].corpus, 1)
+        ballots = [trees.nodes for trees in (chains if self.selected else chains[1:])]
+        if self.branching:
+            assert self.side is not None
+            ballots += [branching_trees(votes.corpus, self.side).nodes] * self.branching
+        # Two of each, three of the selected chain.
+        for ballot in [*ballots, *ballots, *(ballots[:1] * self.selected)]:
+            votes.add(Derivations(ballot * UNLABELLED, votes.corpus))
+        return votes.decode().nodes
+
+
+def in_blocks(chains: Sequence[Derivations]) -> Iterator[tuple[slice, list[Derivations]]]:
+    """The trees of several chains, some sentences after others, with the rows of their nodes."""
+    corpus = chains[0].corpus
+    for first in range(0, len(corpus), BATCH):
+        last = min(first + BATCH, len(corpus))
+        rows = slice(first_node(corpus.starts, first), first_node(corpus.starts, last))
+        some = corpus.select(np.arange(first, last))
+        yield rows, [Derivations(trees.nodes[rows], some) for trees in chains]
 
 
 def span_numbers(trees: Derivations) -> Longs:

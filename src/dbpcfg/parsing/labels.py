@@ -12,7 +12,6 @@ place of a phrase in the sentence more than its kind (docs/results-learners.md).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -58,7 +57,7 @@ class LatentClasses:
     labels: Floats
 
     @classmethod
-    def learn(cls, labels: Longs) -> LatentClasses:
+    def learn(cls, labels: Ints | Longs) -> LatentClasses:
         """Learn classes from the labels of phrases, several of each.
 
         EM starts from the first label, so that class k is what that calls k (Dempster, Laird and
@@ -67,10 +66,10 @@ class LatentClasses:
         ``labels``: ``[phrase, column]``, -1 where a column has none; one of a chain is a column.
         """
         first = labels[:, 0]
-        names = np.unique(first[first >= 0])
+        names = np.unique(first[first >= 0]).astype(np.int64)
         if not len(names) or (labels.shape[1] == 1 and (first >= 0).all()):
             return cls(names[:0], np.zeros(0), np.zeros((labels.shape[1], 0)))
-        some = labels[:: -(-len(labels) // SAMPLE)]
+        some: Longs = labels[:: -(-len(labels) // SAMPLE)].astype(np.int64)
         patterns, counts = np.unique(some, axis=0, return_counts=True)
         size = int(labels.max()) + 1
         there = _indicators(patterns, size)
@@ -83,15 +82,18 @@ class LatentClasses:
             weights /= weights.sum(axis=1, keepdims=True)
         return cls(names, logs, logs_of_labels)
 
-    def of(self, labels: Longs) -> Longs:
+    def of(self, labels: Ints | Longs) -> Longs:
         """The class of each phrase; a label that was not seen before says nothing."""
         if not len(self.names) or not len(labels):
-            return np.maximum(labels[:, 0], 0)
+            return np.maximum(labels[:, 0], 0).astype(np.int64)
         size = len(self.labels) // labels.shape[1]
-        known = np.where(labels < size, labels, -1)
-        parts = np.array_split(known, -(-len(known) // SAMPLE))
-        scores = ((_indicators(x, size) @ self.labels + self.priors).argmax(axis=1) for x in parts)
-        return self.names[list(chain.from_iterable(scores))]
+        classes = []
+        for part in np.array_split(labels, -(-len(labels) // SAMPLE)):
+            known: Longs = np.where(part < size, part, -1)
+            there = _indicators(known, size)
+            classes.append((there @ self.labels + self.priors).argmax(axis=1))
+        found: Longs = self.names[np.concatenate(classes)]
+        return found
 
 
 def _indicators(labels: Longs, size: int) -> csr_array:
