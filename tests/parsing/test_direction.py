@@ -160,18 +160,26 @@ def test_an_answer_is_not_left_to_chains_that_went_astray():
 
 
 @pytest.mark.parametrize(
-    ("others", "bracket"), [(1, (1, 3)), (2, (1, 3)), (3, (0, 2)), (4, (0, 2))]
+    ("others", "chains", "bracket"),
+    [
+        (1, 4, (1, 3)),
+        (2, 4, (1, 3)),
+        (3, 4, (0, 2)),
+        (4, 4, (0, 2)),
+        (4, 8, (1, 3)),
+        (5, 8, (0, 2)),
+    ],
 )
-def test_branching_trees_decide_where_chains_do_not_agree(others, bracket):
-    """So many of four chains branch to the left in some sentences: two do not outvote the rest."""
+def test_branching_trees_decide_where_chains_do_not_agree(others, chains, bracket):
+    """So many chains branch to the left in some sentences: half of them do not outvote the rest."""
     lines = [Sentence(tree.words()) for tree in utterances(120)]
-    run = dbpcfg.induce(lines, learner="neural", K=6, iterations=1, chains=4, quiet=True)
+    run = dbpcfg.induce(lines, learner="neural", K=6, iterations=1, chains=chains, quiet=True)
     forms = run.corpus.forms
     right, left = (branching_trees(forms, side).nodes.copy() for side in ("right", "left"))
     sentence = np.repeat(np.arange(len(forms)), 2 * forms.lengths - 1)
     doubtful = np.isin(sentence, np.flatnonzero(forms.lengths == 3)[:9])
     mixed = np.where(doubtful[:, np.newaxis], left, right)
-    votes = [mixed] * others + [right] * (4 - others)
+    votes = [mixed] * others + [right] * (chains - others)
     vars(run)["shared"] = SharedSpans({n: Derivations(own, forms) for n, own in enumerate(votes)})
     vars(run)["trusted"] = run.survivors
     vars(run)["best"] = run.survivors[0]

@@ -1,8 +1,8 @@
 """What the trees of several chains have in common, and which chains have a vote in a consensus.
 
 Chains whose trees do not branch to the side of the language have no vote. Trees that do nothing but
-branch to that side vote in their place, and half as many times as the other chains, so they decide
-where chains do not agree (`dbpcfg.parsing.direction`).
+branch to that side vote in their place, and half as many times as the other chains, but at most
+twice, so they decide where chains do not agree (`dbpcfg.parsing.direction`).
 
 Labels are not compared, as each chain names its categories in its own way. A span that all chains
 have is sure as far as they go; one that only the selected chain has is its own opinion. The
