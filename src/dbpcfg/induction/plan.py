@@ -20,6 +20,7 @@ from dbpcfg.induction.learners import Learner, learner_of, learner_with
 from dbpcfg.induction.search import (
     BUDGET,
     MAX_ITERATIONS,
+    PAPER_CHAINS,
     Schedule,
     budget_of,
     is_race,
@@ -154,7 +155,7 @@ class InductionPlan:
         corpus = within_bound(corpus, settings.depth, self.reading.skip_broken)
         learner, lessons = settings.learner.lessons(corpus, settings, progress)
         settings = replace(settings, learner=learner)
-        chains = self.search.chains or learner.chains_for(text)
+        chains = learner.chains_for(text)
         return corpus, lessons, settings, chains, reason(text, settings, preprocessing)
 
     def configuration(
@@ -163,12 +164,12 @@ class InductionPlan:
         budget: int | None = None,
         sentences: int = 0,
         preprocessing: Preprocessing | None = None,
-        chains: int = 1,
+        chains: int | None = None,
     ) -> Configuration:
         """The settings of the run: how many chains, how long they are, what they are compared by.
 
         ``budget``: the given one in iterations.
-        ``chains``: their number without a race.
+        ``chains``: the number that suits the text, without a race.
         """
         learner, options = settings.learner, self.search
         if self.schedule is not None and not learner.samples:
@@ -181,6 +182,8 @@ class InductionPlan:
             budget = BUDGET if budget is None else budget
             rungs = rungs_of(budget, options.chains)
             chains, iterations = rungs[0].chains, rungs[-1].iterations
+        else:
+            chains = options.chains or chains or PAPER_CHAINS
         return Configuration(
             model=settings,
             schedule=self.schedule or Schedule(iterations, kept=kept),
