@@ -155,7 +155,7 @@ class InductionPlan:
         corpus = within_bound(corpus, settings.depth, self.reading.skip_broken)
         learner, lessons = settings.learner.lessons(corpus, settings, progress)
         settings = replace(settings, learner=learner)
-        chains = learner.chains_for(text)
+        chains = self.search.chains or learner.chains_for(text)
         return corpus, lessons, settings, chains, reason(text, settings, preprocessing)
 
     def configuration(
@@ -169,7 +169,7 @@ class InductionPlan:
         """The settings of the run: how many chains, how long they are, what they are compared by.
 
         ``budget``: the given one in iterations.
-        ``chains``: the number that suits the text, without a race.
+        ``chains``: their number without a race, if it is known.
         """
         learner, options = settings.learner, self.search
         if self.schedule is not None and not learner.samples:
@@ -183,7 +183,7 @@ class InductionPlan:
             rungs = rungs_of(budget, options.chains)
             chains, iterations = rungs[0].chains, rungs[-1].iterations
         else:
-            chains = options.chains or chains or PAPER_CHAINS
+            chains = chains or options.chains or PAPER_CHAINS
         return Configuration(
             model=settings,
             schedule=self.schedule or Schedule(iterations, kept=kept),
