@@ -107,6 +107,7 @@ plot.doc: compare-runs run --figure plot.doc
 
 needs --method viterbi: parse run text.txt -n 5
 --draw cannot be combined: parse run text.txt --draw --scores
+of a consensus have no probability: parse run text.txt --scores --method consensus
 rules.tsv is one grammar: parse rules.tsv text.txt --method mbr-chain
 neither .csv nor .tsv: surprisal run text.txt --text s
 no column 's': surprisal run text.txt --text s --table csv

@@ -90,6 +90,8 @@ def parse(
             f"{method} gives one tree: -n {number} needs --method viterbi, for the best trees, or "
             "--method sample, for samples"
         )
+    if options.scores and method == "consensus":
+        raise DbpcfgError("trees of a consensus have no probability: choose another --method")
     if draw and table:
         raise DbpcfgError("--draw cannot be combined with --scores or -n")
     ascii = not terminal.can_show(BOX_CHARACTERS)
