@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import dbpcfg
+from dbpcfg.cli.inputs import open_model
 from dbpcfg.corpus.encoded import Encoded, Vocabulary
 from dbpcfg.corpus.sentence import Sentence
 from dbpcfg.corpus.synthetic import utterances
@@ -113,6 +114,31 @@ def test_batches_do_not_matter(run):
 def test_unknown_words_have_trees(run):
     (tree,) = run.model.parse([["the", "zyxomma", *OTHER[0]]])
     assert len(list(tree.spans())) == len(OTHER[0]) + 1
+
+
+def test_the_probability_of_unknown_words_is_one_for_all_chains(run, tmp_path):
+    run.model.save(tmp_path / "model.npz")
+    path = str(tmp_path / "model.npz")
+    none, some = (open_model(path, unknown=share) for share in (0.0, 0.25))
+    assert none.parse([["the", "zyxomma"]])[0].label == "X"  # flat
+    (tree,) = some.parse([["the", "zyxomma"]])
+    assert tree.label != "X"
+    for model in (some, *some.voters):
+        assert model.unknown.max() == 0.25
+    assert none.parse(OTHER) == replace(none, unknown=None).parse(OTHER)
+
+
+def test_a_chain_that_might_vote_is_selected_before_others(monkeypatch):
+    """Where none does."""
+    made = dbpcfg.induce(TEXT, **SETTINGS["neural"], quiet=True)
+    best, astray = made.best.settings.chain, [made.best.settings.chain]
+    monkeypatch.setattr(SharedSpans, "astray", lambda self, side: astray)
+    vars(made).update(side="right", trusted=[])
+    del vars(made)["best"]
+    assert made.best.settings.chain != best
+    astray.extend({0, 1, 2} - {best})
+    del vars(made)["best"]
+    assert made.best.settings.chain == best
 
 
 def dense(words: str, silent: int | None = None, seed: int = 0) -> Model:
